@@ -1,4 +1,4 @@
-//! Work on long texts, done where nobody waits for it.
+//! Blocking work on long texts, offloaded from the async runtime.
 
 use std::sync::Arc;
 
@@ -6,24 +6,25 @@ use docs_markup::document;
 use docs_model::Document;
 use tokio::runtime::Handle;
 
-/// Texts of fewer bytes are read at once: to hand them over would take longer than to read them.
+/// Texts below this size, in bytes, are processed inline: handing them to another thread would take longer.
 const MAX_INLINE: usize = 16 * 1024;
 
-/// Reads Markdown as a document. A long text is read by a thread for work that takes time, so that other tasks of the
-/// runtime go on; without a runtime of tokio, it is read at once.
+/// Parses Markdown into a document. A text of more than `MAX_INLINE` bytes is parsed on a blocking thread so that
+/// other tasks of the runtime proceed; without a tokio runtime it is parsed inline.
 pub async fn parse_document(markdown: &str) -> Document {
     work_on(markdown, document::parse).await
 }
 
-/// Lets other tasks of the runtime run; does nothing without a runtime of tokio. Long computations call it between
-/// parts of a few milliseconds.
+/// Yields to other tasks of the runtime; does nothing without a tokio runtime. Long computations call it between
+/// chunks of a few milliseconds.
 pub async fn yield_to_others() {
     if Handle::try_current().is_ok() {
         tokio::task::yield_now().await;
     }
 }
 
-/// Does work on a thread for blocking work; without a runtime of tokio, at once.
+/// Runs `work` on a blocking thread, or inline without a tokio runtime. Returns `None` if the work panicked or the
+/// runtime is shutting down.
 pub(crate) async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     match Handle::try_current() {
         Ok(runtime) => runtime.spawn_blocking(work).await.ok(),
@@ -31,7 +32,7 @@ pub(crate) async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Sen
     }
 }
 
-/// Does something with a text in the same way.
+/// Runs `work` on a text, on a blocking thread under the same conditions as [`parse_document`].
 ///
 /// # Example
 /// ```
@@ -49,7 +50,7 @@ pub async fn work_on<T: Send + 'static>(text: &str, work: impl Fn(&str) -> T + C
     let (shared, again): (Arc<str>, _) = (text.into(), work.clone());
     match runtime.spawn_blocking(move || again(&shared)).await {
         Ok(done) => done,
-        // A runtime that ends takes no more work; what panicked there does so here.
+        // A runtime that shuts down accepts no more work. If the work panicked, it panics here again.
         Err(_) => work(text),
     }
 }

@@ -1,7 +1,8 @@
-//! The bounds of the page tree, and the check of a change as a whole.
+//! Limits of the page tree, and the check of a complete change.
 //!
-//! An edit of one page is checked where it is planned. What merges and reverts make of many pages is checked when it
-//! is done, at the cost of the pages that came, moved, or got another slug, and of those below them.
+//! Edits of a single page are checked when they are planned. Merges and reverts change many pages at once and are
+//! checked when they are complete. The cost is proportional to the pages that were added, moved or given a new slug,
+//! and their descendants.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -19,7 +20,7 @@ use super::{
     map, read,
 };
 
-/// The result of a check; an error is the end of a sentence about the content or the field at fault.
+/// The result of a check. The error completes a sentence that starts with the content or the field at fault.
 pub(crate) type Check = Result<(), String>;
 
 pub(crate) fn check_pages(pages: u64) -> Check {
@@ -50,12 +51,12 @@ fn within(has: u64, most: usize, verb: &str, unit: &str) -> Check {
     if has <= most as u64 { Ok(()) } else { Err(format!("{verb} more than {most} {unit}")) }
 }
 
-/// Checks what a change of content made, whose nodes are in the session.
+/// Checks the content that a change produced. Its nodes are in the session.
 pub(crate) async fn check(session: &mut Session<'_>, before: Hash, after: Hash) -> ContentResult<Check> {
     session.run(|session| checked(session, &before, &after)).await
 }
 
-/// A page that came, moved, or got another slug.
+/// A page that was added, moved or given a new slug.
 struct Placed {
     id: PageId,
     entry: PageEntry,
@@ -99,7 +100,7 @@ fn checked(session: &Session<'_>, before: &Hash, after: &Hash) -> Step<Check> {
     }
 }
 
-/// Checks the levels and paths of pages and of all pages below them.
+/// Checks the levels and path lengths of pages and all their descendants.
 fn check_places(session: &Session<'_>, root: &Hash, placed: Vec<Placed>) -> Step<Check> {
     let mut places: HashMap<PageId, PagePlace> = HashMap::new();
     let mut starts = Vec::new();
@@ -107,7 +108,7 @@ fn check_places(session: &Session<'_>, root: &Hash, placed: Vec<Placed>) -> Step
         let place = place(session, root, (&id, &entry), &mut places)?;
         starts.push((place.level, id));
     }
-    // From the top, so that no page is visited twice.
+    // Top-down, so that no page is visited twice.
     starts.sort();
     let mut seen = HashSet::new();
     for (_, start) in starts {
@@ -133,7 +134,7 @@ fn check_places(session: &Session<'_>, root: &Hash, placed: Vec<Placed>) -> Step
     Ok(Ok(()))
 }
 
-/// The place of a page; remembers it and those above it.
+/// Returns the place of a page, and caches the places of the page and its ancestors.
 fn place(
     session: &Session<'_>,
     root: &Hash,

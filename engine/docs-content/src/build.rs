@@ -1,4 +1,4 @@
-//! Making content of a whole import, in one pass over it.
+//! Building content from a complete import in one pass.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -24,38 +24,36 @@ use super::{
     tree::normal_path,
 };
 
-/// Bytes of text that wait in memory before they are stored.
+/// Bytes of text buffered in memory before they are stored.
 pub(crate) const FLUSH_TEXT_BYTES: usize = 8 * 1024 * 1024;
 
-/// Items that are read before other tasks get their turn.
+/// Items processed before yielding to other tasks.
 const PAUSE_EVERY: usize = 32;
 
 /// A page of an import.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BuildPage {
-    /// Its id: the one it had before, or a new one.
+    /// The previous id of the page, or a new one.
     pub id: PageId,
-    /// The page it stands below, which came before it; the top level when none.
+    /// The parent page, which must precede this one; `None` for the top level.
     pub parent: Option<PageId>,
-    /// The rank it had before. Siblings keep theirs as far as their order allows, so that an import that changes
-    /// little moves little.
+    /// The previous rank. Siblings keep their ranks as far as their order allows, so that an import with few changes
+    /// moves few pages.
     pub rank: Option<Rank>,
-    /// What it is.
     pub kind: PageKind,
-    /// Its fields; the title is required.
+    /// The fields. The title is required.
     pub fields: PagePatch,
-    /// Its text.
     pub body: NewBody,
-    /// The text of the file that it was read from, stored before.
+    /// The text of the source file, already stored.
     pub source: Option<Hash>,
-    /// When it was made; the time of the import when none.
+    /// The creation time; the time of the import if `None`.
     pub created_at: Option<DateTime<Utc>>,
-    /// When it was last changed; the time of the import when none.
+    /// The time of the last change; the time of the import if `None`.
     pub updated_at: Option<DateTime<Utc>>,
 }
 
 impl BuildPage {
-    /// A new page without text.
+    /// Creates a page without text.
     #[must_use]
     pub fn new(id: PageId, parent: Option<PageId>, kind: PageKind, fields: PagePatch) -> Self {
         Self {
@@ -71,7 +69,7 @@ impl BuildPage {
         }
     }
 
-    /// Its record, but for its rank, its slug and its times.
+    /// Returns the record of the page, without its rank, slug and times.
     pub(crate) fn entry(&self) -> ContentResult<PageEntry> {
         let title = self.fields.title.as_deref().ok_or_else(|| invalid("title", "is missing"))?;
         let mut entry = PageEntry::new(self.kind, title, Rank::nth(0));
@@ -87,42 +85,40 @@ impl BuildPage {
     }
 }
 
-/// One thing of an import.
+/// An item of an import.
 #[derive(Clone, PartialEq, Debug)]
 pub enum BuildItem {
-    /// A page. Siblings come in their order, parents before their children.
+    /// A page. Siblings must be in order, and parents must precede their children.
     Page(Box<BuildPage>),
-    /// A file, its bytes stored before. When one before it has its name, it gets a number.
+    /// A file with already stored bytes. A name that an earlier file has is made unique by a number.
     File(FileId, FileEntry),
-    /// A reusable content; it needs a title.
+    /// A reusable content. The title is required.
     Reusable(ReusableId, ReusablePatch),
-    /// A variable of the space.
     Variable(String, VariableValue),
-    /// An old path, and the page and the place on it that it leads to. Of several for one path the first counts.
+    /// An old path, and the page and anchor it redirects to. If a path occurs several times, the first one applies.
     Redirect(String, PageId, Option<String>),
 }
 
-/// Content made of an import.
+/// The result of [`Content::build`].
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Built {
-    /// The root.
     pub root: Hash,
-    /// What it cost.
+    /// The cost of the import.
     pub cost: Cost,
 }
 
 impl Content {
-    /// Makes content of all its parts, in one pass over them. Loads nothing but bodies of other content.
+    /// Builds content from all items of an import, in one pass. Loads nothing except bodies of other content.
     ///
-    /// `now` is the time of pages that bring none. Texts are stored while the items are read; the map at the end. An
-    /// import of the same items gives the same root.
+    /// `now` is the time of pages without a time of their own. Texts are stored while the items are read, the map at
+    /// the end. Importing the same items returns the same root.
     ///
     /// # Errors
     /// [`ContentError::Invalid`] with the position of the item and its field; [`ContentError::Store`].
     ///
     /// # Cancel safety
-    /// Dropping the future leaves at most objects that nothing refers to.
+    /// Dropping the future leaves only unreferenced objects.
     pub async fn build<I>(&self, domain: &str, now: DateTime<Utc>, items: I) -> ContentResult<Built>
     where
         I: IntoIterator<Item = BuildItem>,
@@ -162,20 +158,19 @@ impl Content {
     }
 }
 
-/// Collects the records of an import.
 struct Builder {
     now: DateTime<Utc>,
     pages: HashMap<PageId, (PageEntry, PagePlace)>,
-    /// The children of each page, in their order, with the ranks they had.
+    /// The children of each page in order, with their previous ranks.
     order: HashMap<Option<PageId>, Vec<(PageId, Option<Rank>)>>,
     slugs: HashMap<Option<PageId>, UniqueNames>,
-    /// The names of files.
+    /// File names in use.
     names: UniqueNames,
     files: u64,
     reusables: u64,
     others: BTreeMap<Key, Bytes>,
     references: Vec<(LinkSource, References)>,
-    /// Sources whose texts are not at hand.
+    /// Sources with texts that are stored and not in memory.
     stored: Vec<(LinkSource, Parts)>,
 }
 
@@ -195,7 +190,7 @@ impl Builder {
         }
     }
 
-    /// Takes an item; answers its text, to be stored.
+    /// Adds an item and returns its text, which the caller stores.
     fn add(&mut self, item: BuildItem) -> ContentResult<Option<String>> {
         match item {
             BuildItem::Page(page) => self.add_page(*page),
@@ -249,7 +244,7 @@ impl Builder {
         self.add_other(keys::derived_of_file(id, &entry), Bytes::new(), "file")
     }
 
-    /// The place of the page that another is to be below.
+    /// Returns the place of the parent for a new page of a kind.
     fn place_above(&self, parent: Option<&PageId>, kind: PageKind) -> ContentResult<PagePlace> {
         let Some(parent) = parent else { return Ok(PagePlace::default()) };
         if kind == PageKind::Group {
@@ -275,7 +270,7 @@ impl Builder {
         Ok(text_of(body))
     }
 
-    /// Takes down what a source refers to.
+    /// Records the references of a source.
     fn refer(&mut self, source: LinkSource, parts: Parts, body: &NewBody) {
         match body {
             NewBody::Empty => self.references.push((source, parts.references(""))),
@@ -291,7 +286,7 @@ impl Builder {
         }
     }
 
-    /// All entries, in key order.
+    /// Returns all entries in key order.
     fn finish(mut self) -> ContentResult<Vec<(Key, Bytes)>> {
         for siblings in self.order.into_values() {
             let before: Vec<Option<Rank>> = siblings.iter().map(|(_, rank)| rank.clone()).collect();
@@ -302,7 +297,7 @@ impl Builder {
             }
         }
         let mut entries: Vec<(Key, Bytes)> = Vec::new();
-        // Each is given up for its entries: of links there may be hundreds of thousands.
+        // Each source is dropped once its entries are written: an import can have hundreds of thousands of links.
         for (source, references) in std::mem::take(&mut self.references) {
             let has = |target: &LinkTarget| match target {
                 LinkTarget::Page(id) => self.pages.contains_key(id),

@@ -1,4 +1,4 @@
-//! Checking content against its own rules.
+//! Consistency check of stored content.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,15 +16,15 @@ use super::{
     redirects,
 };
 
-/// Sources whose texts are loaded at the same time.
+/// Sources per batch: their texts are loaded concurrently.
 const CHECK_BATCH: usize = 256;
 
 impl Content {
-    /// Recomputes everything that follows from the records and texts and compares; answers what is wrong, one sentence
-    /// each. Nothing is wrong with content made by this library; damage, or a mistake here, shows.
+    /// Recomputes all derived entries from the records and texts, and returns the differences, one sentence each. A
+    /// difference means damaged data or a bug in this library.
     ///
     /// # Errors
-    /// [`ContentError`](super::ContentError) when the content cannot be read at all.
+    /// [`ContentError`](super::ContentError) if the content cannot be read.
     pub async fn check(&self, domain: &str, root: Hash) -> ContentResult<Vec<String>> {
         let everything = Range { from: Key::from(""), to: None, rev: false, limit: usize::MAX };
         let entries = self.session(domain).run(|s| Ok(map::range(s, &root, &everything)?)).await?;
@@ -69,7 +69,7 @@ impl Content {
         Ok(problems)
     }
 
-    /// The links that the texts of all sources call for.
+    /// Computes the links that the texts of all sources imply.
     async fn expected_links(
         &self,
         domain: &str,

@@ -13,9 +13,9 @@ use super::{
 
 /// Reads and writes content over an object store.
 ///
-/// Content is named by the hash of its root. Nothing is ever changed: an edit, an import and a merge store the objects
-/// a new root needs and answer it; a transaction of the caller's then makes something refer to it. So every
-/// operation here may be cancelled or repeated at any time, at the cost of objects nobody refers to.
+/// Content is identified by the hash of its root and is immutable. An edit, an import or a merge stores the objects
+/// that a new root needs and returns that root; a transaction of the caller then references it. Every operation can
+/// therefore be cancelled or repeated at any time, at the cost of unreferenced objects.
 ///
 /// Cheap to clone; clones share the caches.
 #[derive(Clone)]
@@ -31,31 +31,31 @@ impl std::fmt::Debug for Content {
 }
 
 impl Content {
-    /// Content over an object store, with the default caches and the line merger.
+    /// Creates content over an object store, with the default caches and the line merger.
     #[must_use]
     pub fn new(objects: Arc<dyn Objects>) -> Self {
         Self::with(objects, CacheLimits::default(), Arc::new(LineMerger))
     }
 
-    /// Content with caches and a text merger of the caller's choice.
+    /// Creates content with custom cache limits and a custom text merger.
     #[must_use]
     pub fn with(objects: Arc<dyn Objects>, limits: CacheLimits, merger: Arc<dyn TextMerger>) -> Self {
         Self { shared: Arc::new(Shared::new(objects, limits)), merger }
     }
 
-    /// A revision, to be read.
+    /// Returns a view of a revision.
     #[must_use]
     pub fn view(&self, domain: &str, root: Hash) -> View {
         View::new(self.clone(), domain, root)
     }
 
-    /// The name of the root of content without anything in it, whether it is stored or not.
+    /// Returns the hash of the root of empty content, which may not be stored.
     #[must_use]
     pub fn nothing() -> Hash {
         map::empty().hash
     }
 
-    /// The root of content without anything in it, stored.
+    /// Stores the root of empty content and returns its hash.
     ///
     /// # Errors
     /// [`ContentError::Store`](super::ContentError::Store).
@@ -68,7 +68,7 @@ impl Content {
         Ok(root)
     }
 
-    /// Stores texts, a few megabytes at a time; answers by what each is named.
+    /// Stores texts in batches of a few megabytes, and returns their hashes.
     ///
     /// # Errors
     /// [`ContentError::Store`](super::ContentError::Store).
@@ -85,18 +85,18 @@ impl Content {
         Ok(hashes)
     }
 
-    /// A text.
+    /// Loads a text.
     ///
     /// # Errors
-    /// [`ContentError::NotFound`](super::ContentError::NotFound) when the domain does not have it.
+    /// [`ContentError::NotFound`](super::ContentError::NotFound) if the text is not in the domain.
     pub async fn text(&self, domain: &str, hash: Hash) -> ContentResult<Arc<str>> {
         self.session(domain).run(|session| session.text(&hash)).await
     }
 
-    /// The text of a body, in one piece; empty for an empty body.
+    /// Returns the complete text of a body; empty for an empty body.
     ///
     /// # Errors
-    /// As [`Content::text`].
+    /// The errors of [`Content::text`].
     pub async fn body_text(
         &self,
         domain: &str,
@@ -114,13 +114,13 @@ impl Content {
         })
     }
 
-    /// What all operations so far have cost together.
+    /// Returns the total cost of all operations so far.
     #[must_use]
     pub fn cost(&self) -> Cost {
         self.shared.cost()
     }
 
-    /// How often each cache had what was looked for.
+    /// Returns the hit counts of each cache.
     #[must_use]
     pub fn cache_stats(&self) -> [CacheStats; 4] {
         self.shared.cache_stats()
@@ -144,7 +144,7 @@ impl Content {
     }
 }
 
-/// The texts of the terms of a body.
+/// Loads the texts of the terms of a body.
 pub(crate) fn term_texts(session: &Session<'_>, body: &Body) -> Step<Vec<Arc<str>>> {
     let mut gather = Gather::default();
     let mut out = Vec::new();

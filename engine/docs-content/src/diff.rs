@@ -1,4 +1,4 @@
-//! What changed between two revisions, as people would say it.
+//! Changes between two revisions, in terms of pages, files, reusable contents and variables.
 
 use std::collections::BTreeMap;
 
@@ -17,81 +17,71 @@ use super::{
 /// A page in a list of changes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ChangedPage {
-    /// The page.
     pub id: PageId,
-    /// Its path; `None` for kinds that have none.
+    /// The path; `None` for kinds without a path.
     pub path: Option<String>,
-    /// Its record after the change, or before it when it was deleted.
+    /// The record after the change, or before it for a deleted page.
     pub entry: Box<PageEntry>,
 }
 
 /// One change between two revisions.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RevisionChange {
-    /// A page was added.
     PageCreated(ChangedPage),
     /// Fields or the text of a page changed.
     PageEdited {
-        /// The page, as it is now.
+        /// The page after the change.
         page: ChangedPage,
-        /// As it was.
+        /// The record before the change.
         before: Box<PageEntry>,
-        /// What is different.
+        /// The attributes that differ.
         attributes: Vec<Attribute>,
     },
-    /// A page was removed.
     PageDeleted(ChangedPage),
-    /// A page stands elsewhere: below another page, or among the same siblings at another place.
+    /// A page was moved: to another parent, or to another position among the same siblings.
     PageMoved {
-        /// The page, as it is now.
+        /// The page after the change.
         page: ChangedPage,
-        /// The page it stood below.
+        /// The previous parent.
         before: Option<PageId>,
-        /// The page it stands below.
+        /// The new parent.
         after: Option<PageId>,
     },
-    /// A reusable content was added.
     ReusableCreated(ReusableId, ReusableEntry),
-    /// A reusable content changed.
     ReusableEdited {
-        /// The reusable content.
         id: ReusableId,
-        /// As it was.
+        /// The record before the change.
         before: ReusableEntry,
-        /// As it is.
+        /// The record after the change.
         after: ReusableEntry,
-        /// What is different.
+        /// The attributes that differ.
         attributes: Vec<Attribute>,
     },
-    /// A reusable content was removed.
     ReusableDeleted(ReusableId, ReusableEntry),
-    /// A file was added.
     FileCreated(FileId, FileEntry),
-    /// A file changed.
     FileEdited {
-        /// The file.
         id: FileId,
-        /// As it was.
+        /// The record before the change.
         before: FileEntry,
-        /// As it is.
+        /// The record after the change.
         after: FileEntry,
-        /// What is different.
+        /// The attributes that differ.
         attributes: Vec<Attribute>,
     },
-    /// A file was removed.
     FileDeleted(FileId, FileEntry),
     /// Variables of the space changed: by name, the value before and after.
     VariablesEdited(BTreeMap<String, (Option<VariableValue>, Option<VariableValue>)>),
 }
 
 impl Content {
-    /// What changed from one revision to another: pages in reading order (deleted ones where they were), then reusable
-    /// contents and files in the order of their ids, then variables. Costs what differs.
+    /// Returns the changes from one revision to another: pages in reading order (deleted ones at their previous
+    /// position), then reusable contents and files in order of their ids, then variables. Cost is proportional to the
+    /// differences.
     ///
-    /// Times of change and what Git knows of a page are no change. [`Content::nothing`] need not be stored.
+    /// Changes of timestamps and Git metadata are ignored. [`Content::nothing`] need not be stored.
     ///
     /// # Errors
-    /// [`ContentError`](super::ContentError) when the content cannot be read.
+    /// [`ContentError`](super::ContentError) if the content cannot be read.
     pub async fn diff(&self, domain: &str, before: Hash, after: Hash) -> ContentResult<Vec<RevisionChange>> {
         let mut session = self.session(domain);
         session.add_nodes(vec![map::empty()]);
@@ -99,13 +89,13 @@ impl Content {
     }
 }
 
-/// The records that differ, in key order.
+/// Returns the records that differ, in key order.
 pub(crate) fn differing(session: &Session<'_>, before: &Hash, after: &Hash) -> Step<Vec<Difference>> {
     let ranges: Vec<(Key, Key)> = keys::RECORDS.iter().map(|class| keys::class(class)).collect();
     Ok(map::diff(session, before, after, &ranges)?)
 }
 
-/// Where a page is in reading order.
+/// The position of a page in reading order: the ranks and ids from the top level down.
 type Position = Vec<(Rank, PageId)>;
 
 fn changes(session: &Session<'_>, before: &Hash, after: &Hash) -> Step<Vec<RevisionChange>> {

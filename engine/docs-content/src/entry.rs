@@ -1,7 +1,7 @@
-//! The records a revision is made of, and how they are written.
+//! The records of a revision and their serialization.
 //!
-//! Each record is JSON with its fields in a fixed order and absent ones left out, so that equal records are equal
-//! bytes: the hash of a revision depends on it.
+//! Each record is JSON with its fields in a fixed order and absent fields omitted. Equal records are therefore equal
+//! bytes, on which the hash of a revision depends.
 
 use std::collections::BTreeMap;
 
@@ -16,17 +16,17 @@ use serde_json::Value;
 
 use super::{ContentError, ContentResult, Rank};
 
-/// What a page is.
+/// The kind of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PageKind {
-    /// A page to read.
+    /// A page with text.
     Document,
     /// A heading above pages, at the top level only.
     Group,
     /// A link in the table of contents.
     Link,
-    /// A place where generated pages appear.
+    /// A placeholder for generated pages.
     Computed,
 }
 
@@ -42,40 +42,40 @@ impl From<PageKind> for PageType {
 }
 
 impl PageKind {
-    /// Tells whether pages of this kind can have pages below them.
+    /// Returns `true` if pages of this kind can have children.
     #[must_use]
     pub const fn is_parent(self) -> bool {
         matches!(self, Self::Document | Self::Group)
     }
 
-    /// Tells whether pages of this kind are a segment of a path.
+    /// Returns `true` if pages of this kind are a path segment.
     #[must_use]
     pub const fn has_slug(self) -> bool {
         matches!(self, Self::Document | Self::Group)
     }
 }
 
-/// One term of a conflict: a text, or the empty text.
+/// One term of a conflict: a text, or `None` for the empty text.
 pub type Term = Option<Hash>;
 
-/// The texts a conflicting body is made of: an odd number, at least three.
+/// The texts of a conflicting body: an odd number, at least three.
 ///
-/// They alternate between what was added and what it was added to: `[other, base, request]` for two sides, where
-/// the last one comes from the change request. The body means `other + (request - base)`; a later merge appends
-/// further pairs and cancels the equal ones.
+/// Added and removed terms alternate: `[other, base, request]` for two sides, where the last term comes from the
+/// change request. The body represents `other + (request - base)`; a later merge appends further pairs and cancels
+/// equal terms.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Term>")]
 pub struct Terms(Vec<Term>);
 
 impl Terms {
-    /// The terms, first an added one.
+    /// Returns the terms, starting with an added one.
     #[must_use]
     pub fn as_slice(&self) -> &[Term] {
         &self.0
     }
 }
 
-/// A conflict needs an odd number of terms, at least three.
+/// The error of a conflict with an even number of terms, or fewer than three.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a conflict has an odd number of terms, at least three")]
 pub struct NotTerms;
@@ -91,29 +91,28 @@ impl TryFrom<Vec<Term>> for Terms {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Body {
-    /// No text.
     #[default]
     Empty,
-    /// The Markdown source, as an object.
+    /// The hash of the Markdown source.
     Text(Hash),
-    /// Texts that a merge could not unite.
+    /// The texts of an unresolved merge.
     Conflict(Terms),
 }
 
 impl Body {
-    /// Tells whether there is no text.
+    /// Returns `true` if there is no text.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         matches!(self, Self::Empty)
     }
 
-    /// Tells whether a merge left texts that are not united yet.
+    /// Returns `true` if a merge left conflicting texts.
     #[must_use]
     pub const fn is_conflict(&self) -> bool {
         matches!(self, Self::Conflict(_))
     }
 
-    /// The body as terms: one, unless it is a conflict.
+    /// Returns the terms of the body: one, unless it is a conflict.
     #[must_use]
     pub fn terms(&self) -> Vec<Term> {
         match self {
@@ -123,7 +122,7 @@ impl Body {
         }
     }
 
-    /// The body of one term.
+    /// Creates the body of one term.
     #[must_use]
     pub const fn of(term: Term) -> Self {
         match term {
@@ -133,28 +132,28 @@ impl Body {
     }
 }
 
-/// Two values of one field that a merge could not unite. The record holds the change request's.
+/// Conflicting values of one field after a merge. The record contains the value of the change request.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Clash {
-    /// The value of the side that is not the change request's.
+    /// The value of the side that is not the change request.
     #[serde(serialize_with = "sorted")]
     pub other: Value,
-    /// The value both came from.
+    /// The common ancestor of both values.
     #[serde(serialize_with = "sorted")]
     pub base: Value,
-    /// The value of the change request's side.
+    /// The value of the change request.
     #[serde(serialize_with = "sorted")]
     pub request: Value,
 }
 
-/// Clashes by field. The name of a field is its JSON name; see [`clash_field`] for those that are no single field.
+/// Clashes by the JSON name of the field; [`clash_field`] has the names that cover several fields.
 pub type Clashes = BTreeMap<String, Clash>;
 
-/// Names in [`Clashes`] that do not stand for one field.
+/// Names in [`Clashes`] that are not the name of one field.
 pub mod clash_field {
     /// Parent and rank together.
     pub const POSITION: &str = "position";
-    /// One side deleted what the other changed; it was kept.
+    /// One side deleted the item that the other side changed; the item was kept.
     pub const EXISTENCE: &str = "existence";
     /// Type, size, dimensions and bytes of a file together.
     pub const CONTENT: &str = "content";
@@ -172,12 +171,11 @@ macro_rules! page_record {
         #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
         #[serde(rename_all = "camelCase")]
         pub struct PageEntry {
-            /// What it is.
             pub kind: PageKind,
-            /// The page it stands below; none at the top level.
+            /// The parent page; `None` at the top level.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub parent: Option<PageId>,
-            /// Its place among its siblings.
+            /// The sort key among the siblings.
             pub rank: Rank,
             /// The title, not empty.
             pub title: String,
@@ -187,32 +185,29 @@ macro_rules! page_record {
                 $($(#[$stored])*)?
                 pub $name: $type,
             )*
-            /// When it was made.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub created_at: Option<DateTime<Utc>>,
-            /// When it was last changed.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub updated_at: Option<DateTime<Utc>>,
-            /// Where Git keeps it.
+            /// The file in the Git repository.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub git: Option<GitBlob>,
-            /// The text of the file that Git keeps it in, as an object: the next export writes what is the same as
-            /// it stands there.
+            /// The text of the page's Git file, as an object: the next export writes unchanged parts exactly as they
+            /// are there.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub source: Option<Hash>,
-            /// Front matter the platform does not know, kept for the next export.
+            /// Front matter that the platform does not know, retained for the next export.
             #[serde(default, skip_serializing_if = "BTreeMap::is_empty", serialize_with = "sorted_map")]
             pub extra: BTreeMap<String, Value>,
-            /// The text.
             #[serde(default, skip_serializing_if = "Body::is_empty")]
             pub body: Body,
-            /// What merges could not unite.
+            /// Field conflicts of merges.
             #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
             pub clash: Clashes,
         }
 
         impl PageEntry {
-            /// A page with a title and a place, and nothing else.
+            /// Creates a page with a title and a rank, and no other fields.
             #[must_use]
             pub fn new(kind: PageKind, title: &str, rank: Rank) -> Self {
                 Self {
@@ -231,7 +226,7 @@ macro_rules! page_record {
                 }
             }
 
-            /// Sets the fields that a patch gives, as it gives them.
+            /// Sets the fields of a patch.
             pub(crate) fn set(&mut self, fields: &PagePatch) {
                 set(&mut self.title, &fields.title);
                 $(set(&mut self.$name, &fields.$name);)*
@@ -239,8 +234,8 @@ macro_rules! page_record {
                 set(&mut self.extra, &fields.extra);
             }
 
-            /// All fields as a patch that sets them. What only pages of other kinds have is not said, not even that it
-            /// is not there.
+            /// Returns all fields as a patch that sets them. Fields that only other kinds of pages have are left out,
+            /// not set to absent.
             #[must_use]
             pub fn fields(&self) -> PagePatch {
                 let fields = PagePatch {
@@ -256,8 +251,8 @@ macro_rules! page_record {
                 }
             }
 
-            /// The attributes that differ between a page and what became of it. Where it stands, times of change and
-            /// what Git knows are none.
+            /// Returns the attributes that differ between this page and a later version. Position, timestamps and Git
+            /// metadata are not compared.
             #[must_use]
             pub fn differences(&self, after: &Self) -> Vec<Attribute> {
                 listed([
@@ -270,8 +265,8 @@ macro_rules! page_record {
                 ])
             }
 
-            /// The fields that differ between a page and what became of it, as people are shown them; all but the
-            /// content, whose documents have names that only the platform knows.
+            /// Returns the fields that differ between this page and a later version, for display. The content is left
+            /// out: its document ids are known to the platform only.
             #[must_use]
             pub fn changes(&self, after: &Self) -> PageAttributes {
                 // A document without a layout has the default one.
@@ -287,7 +282,7 @@ macro_rules! page_record {
             }
         }
 
-        /// A part of a record that changed.
+        /// An attribute of a record that changed.
         #[non_exhaustive]
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Attribute {
@@ -308,19 +303,19 @@ macro_rules! page_record {
 
 docs_model::page_fields!(page_record);
 
-/// The attributes of which it is true that they differ.
+/// Returns the attributes that are flagged as different.
 pub(crate) fn listed<const N: usize>(different: [(bool, Attribute); N]) -> Vec<Attribute> {
     different.into_iter().filter_map(|(is, attribute)| is.then_some(attribute)).collect()
 }
 
-/// Sets a field where there is something to set.
+/// Sets a field if a value is given.
 pub(crate) fn set<T: Clone>(field: &mut T, value: &Option<T>) {
     if let Some(value) = value {
         field.clone_from(value);
     }
 }
 
-/// A field of a record as people are shown it: nothing where it is empty.
+/// The display value of a field; `None` for an empty field.
 trait Shown<T> {
     fn shown(&self) -> Option<T>;
 }
@@ -350,71 +345,67 @@ impl<T: Clone> Shown<T> for Option<T> {
 }
 
 impl PageEntry {
-    /// Tells whether a merge left something to decide.
+    /// Returns `true` if a merge left an unresolved conflict.
     #[must_use]
     pub fn is_conflicted(&self) -> bool {
         self.body.is_conflict() || !self.clash.is_empty()
     }
 }
 
-/// A file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileEntry {
-    /// The name people see.
+    /// The display name.
     pub name: String,
     /// The media type.
     pub content_type: String,
-    /// The number of bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// The size of a picture.
+    /// The dimensions of an image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimensions: Option<Dimensions>,
-    /// The hash of the bytes, which are the object of this name where they do not lie in parts.
+    /// The hash of the bytes. It is also the name of their object unless the bytes are split into parts.
     pub blob: Hash,
-    /// The object that lists the parts of the bytes, where they are too many for one object: see
+    /// The object that lists the parts of a file that is too large for one object; see
     /// [`PART_BYTES`](super::PART_BYTES).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<Hash>,
-    /// Where Git keeps it.
+    /// The file in the Git repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitBlob>,
-    /// What merges could not unite.
+    /// Field conflicts of merges.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub clash: Clashes,
 }
 
-/// A reusable content.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReusableEntry {
-    /// The title.
     pub title: String,
-    /// The text.
     #[serde(default, skip_serializing_if = "Body::is_empty")]
     pub body: Body,
-    /// What a computed one is made from.
+    /// The source of a computed content.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "sorted_option")]
     pub computed: Option<Value>,
-    /// Seeds the ids of what is computed.
+    /// Seeds the ids of the computed blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computed_seed: Option<String>,
-    /// Where Git keeps it.
+    /// The file in the Git repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitBlob>,
-    /// The text of the file that Git keeps it in, as an object.
+    /// The text of the Git file, as an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Hash>,
-    /// Front matter the platform does not know, kept for the next export.
+    /// Front matter that the platform does not know, retained for the next export.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", serialize_with = "sorted_map")]
     pub extra: BTreeMap<String, Value>,
-    /// What merges could not unite.
+    /// Field conflicts of merges.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub clash: Clashes,
 }
 
 impl ReusableEntry {
-    /// A reusable content with a title and no text.
+    /// Creates a reusable content with a title and no text.
     #[must_use]
     pub fn new(title: &str) -> Self {
         Self {
@@ -430,24 +421,22 @@ impl ReusableEntry {
     }
 }
 
-/// A variable of the space.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct VariableEntry {
-    /// The value.
     pub value: VariableValue,
-    /// What merges could not unite.
+    /// Conflicts of merges.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub clash: Clashes,
 }
 
-/// Writes a record.
+/// Serializes a record.
 pub(crate) fn encode<T: Serialize>(record: &T) -> ContentResult<Bytes> {
     serde_json::to_vec(record)
         .map(Bytes::from)
         .map_err(|e| ContentError::Corrupt(format!("a record has no JSON form: {e}")))
 }
 
-/// Reads a record.
+/// Deserializes a record.
 pub(crate) fn decode<T: DeserializeOwned>(key: &str, bytes: &[u8]) -> ContentResult<T> {
     serde_json::from_slice(bytes)
         .map_err(|e| ContentError::Corrupt(format!("the record `{key}` does not parse: {e}")))
@@ -457,7 +446,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// JSON with the keys of its objects in order, whatever order the map type keeps.
+/// JSON with sorted object keys, independent of the order of the map type.
 struct Sorted<'a>(&'a Value);
 
 impl Serialize for Sorted<'_> {

@@ -1,38 +1,37 @@
-//! Why a content operation failed.
+//! Errors of content operations.
 
 use docs_model::{check_page_size, error::Error};
 use docs_store::{Hash, StoreError};
 
-/// Why a content operation failed.
+/// The error of a content operation.
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ContentError {
-    /// The object store failed; nothing refers to what was written.
+    /// The object store failed. Objects already written are unreferenced.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// An object is not in this domain: it was never stored, or it was collected as garbage.
+    /// An object is not in this domain: it was never stored, or it was garbage-collected.
     #[error("the content `{0}` does not exist")]
     NotFound(Hash),
-    /// The caller asked for something that cannot be.
+    /// The request is invalid.
     #[error("change {index}: `{field}` {message}")]
     Invalid {
-        /// Which of the edits or imported items, counted from 0.
+        /// The index of the edit or imported item, counted from 0.
         index: usize,
-        /// The field at fault.
         field: &'static str,
-        /// What is wrong with it, as the end of a sentence that starts with the field.
+        /// The reason, as the end of a sentence that starts with the field.
         message: String,
     },
-    /// The result of a merge would exceed a bound of content.
+    /// The result of a merge would exceed a content limit.
     #[error("the merged content {0}")]
     TooLarge(String),
-    /// Stored content breaks its own rules.
+    /// Stored content violates its invariants.
     #[error("stored content is damaged: {0}")]
     Corrupt(String),
 }
 
 impl ContentError {
-    /// The same error, told of another item of the batch.
+    /// Returns the error with the position of its item in the batch.
     #[must_use]
     pub(crate) fn at(self, position: usize) -> Self {
         match self {
@@ -52,21 +51,21 @@ impl From<ContentError> for Error {
             ContentError::TooLarge(_) => {
                 Self::conflict(format!("{error}; make it smaller, then merge again"))
             }
-            // An object that a living record refers to is missing, or breaks its form: never the caller's doing.
+            // An object that a live record references is missing or malformed: never the caller's fault.
             other => Self::internal(other),
         }
     }
 }
 
-/// Refuses a text that is too long for a page or a reusable content.
+/// Rejects a text that is too long for a page or a reusable content.
 pub(crate) fn check_text(text: &str) -> Result<(), ContentError> {
     check_page_size(text).map_err(|error| invalid("document", error.to_string()))
 }
 
-/// What a content operation answers.
+/// The result of a content operation.
 pub type ContentResult<T> = Result<T, ContentError>;
 
-/// A refusal whose place in the batch is not known yet; [`ContentError::at`] sets it.
+/// Creates an error without a position in the batch; [`ContentError::at`] sets it.
 pub(crate) fn invalid(field: &'static str, message: impl Into<String>) -> ContentError {
     ContentError::Invalid { index: 0, field, message: message.into() }
 }

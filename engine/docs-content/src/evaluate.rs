@@ -1,4 +1,4 @@
-//! Documents as a visitor sees them: conditions decided, values in the text.
+//! Evaluation of documents for a visitor: conditions are decided and expressions replaced by their values.
 
 use std::mem;
 
@@ -9,31 +9,35 @@ use docs_model::{Block, BlockKind, Document, Fragment, Inline, InlineKind, Leaf,
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Most steps that all expressions of a document take together. The rest then counts as failed.
+/// Maximum number of steps of all expressions of a document together. Later expressions fail.
 const MAX_DOCUMENT_STEPS: u32 = 20 * MAX_STEPS;
 
-/// What of a document is evaluated.
+/// The scope of an evaluation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub enum Evaluated {
-    /// Nothing: conditions and expressions stay where they are.
+    /// Nothing: conditions and expressions are left unchanged.
     #[default]
     #[serde(rename = "false")]
     No,
     /// Everything.
     #[serde(rename = "true")]
     Yes,
-    /// What variables and claims with known values decide. The rest stays for the client, which knows the visitor.
+    /// Conditions and expressions that depend only on variables and on claims with enumerated values. The rest is left
+    /// for the client, which knows the visitor.
     #[serde(rename = "deterministic-only")]
     DeterministicOnly,
 }
 
 /// Evaluates a document.
 ///
-/// A condition that holds is replaced by its blocks, one that does not is removed. An expression becomes text and joins
-/// the text around it; one that fails stands there in double braces. What is left without content by that is removed
-/// when it is only a frame (a list, an item, a quotation, a hint, a set of tabs, steps or columns), and holds an empty
-/// paragraph when it has a title or a place of its own (a tab, a step, a column, a cell, the body of an expandable).
+/// A condition that holds is replaced by its blocks; one that does not is removed. An expression is replaced by its
+/// text, joined with the surrounding text; one that fails is shown in double braces. A container left empty is
+/// removed if it has no content of its own (a list, an item, a quotation, a hint, a set of tabs, steps or columns),
+/// and gets an empty paragraph if it has a title or a fixed position (a tab, a step, a column, a cell, the body of an
+/// expandable).
+///
+/// Reusable contents are not expanded here; evaluate them as separate documents.
 ///
 /// Reusable contents are not expanded here; evaluate them as documents of their own.
 #[must_use]
@@ -45,9 +49,9 @@ pub fn evaluate(document: &Document, mode: Evaluated, context: &Context, claims:
     run(document, Evaluator { mode, conditions, context, claims, budget })
 }
 
-/// Evaluates a document for a visitor, who is to get nothing that a condition hides: conditions are decided in every
-/// mode, and only expressions within text are left for the client. A condition that reads what may not decide who sees
-/// what ([`Expression::is_deterministic`]) does not hold.
+/// Evaluates a document for a visitor, who must not receive content that a condition hides: conditions are decided in
+/// every mode, and only expressions within text are left for the client. A condition that reads a value that must not
+/// control visibility ([`Expression::is_deterministic`]) does not hold.
 #[must_use]
 pub fn evaluate_for_visitor(
     document: &Document,
@@ -56,15 +60,15 @@ pub fn evaluate_for_visitor(
     claims: &Claims,
 ) -> Document {
     let budget = Budget(MAX_DOCUMENT_STEPS);
-    // What an expression is made of is for visitors only where they must evaluate it themselves.
+    // Visitors receive the source of an expression only if their client must evaluate it.
     let mode = if mode == Evaluated::No { Evaluated::DeterministicOnly } else { mode };
     run(document, Evaluator { mode, conditions: Conditions::Visitor, context, claims, budget })
 }
 
-/// What of a document stands under no condition.
+/// Returns the content of a document that is under no condition.
 pub(crate) fn unconditional(document: &Document) -> Document {
     let (context, claims) = (&Context::default(), &Claims::default());
-    // Without a step left no condition holds.
+    // With a budget of zero steps no condition holds.
     let budget = Budget(0);
     let (mode, conditions) = (Evaluated::No, Conditions::Visitor);
     run(document, Evaluator { mode, conditions, context, claims, budget })
@@ -77,7 +81,7 @@ fn run(document: &Document, mut evaluator: Evaluator<'_>) -> Document {
 }
 
 struct Evaluator<'e> {
-    /// What becomes of expressions within text.
+    /// The scope for expressions within text.
     mode: Evaluated,
     conditions: Conditions,
     context: &'e Context,
@@ -85,17 +89,17 @@ struct Evaluator<'e> {
     budget: Budget,
 }
 
-/// What becomes of conditions.
+/// The evaluation of conditions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Conditions {
-    /// What becomes of expressions within text.
+    /// By the same mode as expressions within text.
     Asked,
-    /// All are decided for a visitor.
+    /// Every condition is decided for a visitor.
     Visitor,
 }
 
 impl Evaluator<'_> {
-    /// Whether an expression is left for the client. One that cannot be read depends on nothing.
+    /// Returns `true` if an expression is left for the client. One that does not parse depends on nothing.
     fn leaves(&self, text: &str) -> bool {
         match self.mode {
             Evaluated::No => true,
@@ -106,7 +110,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Whether a condition holds; `None` where it is left for the client.
+    /// Returns the value of a condition; `None` if it is left for the client.
     fn decide(&mut self, text: &str) -> Option<bool> {
         if self.conditions == Conditions::Asked {
             let decides = !self.leaves(text);
@@ -119,7 +123,7 @@ impl Evaluator<'_> {
 
     fn blocks(&mut self, blocks: Vec<Block>) -> Vec<Block> {
         let nodes = self.nodes(blocks.into_iter().map(Node::Block).collect());
-        // Only blocks come of blocks, unless a condition held text of its own.
+        // Blocks evaluate to blocks, unless a condition contains text directly.
         nodes.into_iter().map(into_block).collect()
     }
 
@@ -196,15 +200,15 @@ impl Evaluator<'_> {
     }
 }
 
-/// Conditions within Markdown that is kept as it is, which nothing decides: it is left out, and so is what stands
-/// behind one that was opened, to its end.
+/// Tracks undecidable conditions within preserved Markdown. The block that opens one is left out, and so are the
+/// blocks after it, up to its end.
 #[derive(Debug, Default)]
 pub struct Undecided {
     open: usize,
 }
 
 impl Undecided {
-    /// Tells whether a block, asked about after those before it, may stand under such a condition.
+    /// Returns `true` if a block may be under such a condition. Must be called for the blocks in order.
     pub fn hides(&mut self, block: &Block) -> bool {
         let was_open = self.open > 0;
         if !document::is_verbatim(block) {
@@ -247,13 +251,13 @@ fn into_block(node: Node) -> Block {
     }
 }
 
-/// Adds text, joined with the text before it.
+/// Appends text, joined with the preceding text.
 fn push_text(done: &mut Vec<Node>, text: TextNode) {
     let Some(Node::Text(before)) = done.last_mut() else {
         done.push(Node::Text(text));
         return;
     };
-    // Empty text only holds a place.
+    // Empty text is only a placeholder.
     for leaf in text.leaves.into_iter().filter(|leaf| !leaf.text.is_empty()) {
         match before.leaves.last_mut() {
             Some(last) if last.marks == leaf.marks => last.text.push_str(&leaf.text),

@@ -1,16 +1,16 @@
-//! Names of files: those that clash get a number, those that could mislead are refused or cleaned.
+//! File names: validation, cleaning, and numbering of duplicates.
 
 use std::borrow::Cow;
 
-/// Most characters of a name with a number.
+/// Maximum length of a numbered name, in characters.
 const MAX_NAME: usize = 256;
-/// Most characters of what counts as the extension of a name.
+/// Maximum length of a file extension with its dot, in characters.
 const MAX_EXTENSION: usize = 32;
 
-/// Checks the name of a file: it is shown to people and may become the name of a file on their disks.
+/// Validates the name of a file, which is shown to users and may become a name in their file systems.
 ///
 /// # Errors
-/// What the name must be, as the end of a sentence.
+/// The requirement that the name violates, as the end of a sentence.
 pub fn check_file_name(name: &str) -> Result<(), &'static str> {
     if name.chars().any(|c| matches!(c, '/' | '\\')) {
         return Err("must be a name without a folder: no `/` and no `\\`");
@@ -24,7 +24,7 @@ pub fn check_file_name(name: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// A name that comes from elsewhere, as one that [`check_file_name`] accepts.
+/// Converts a foreign name to one that [`check_file_name`] accepts.
 #[must_use]
 pub fn clean_file_name(name: &str) -> Cow<'_, str> {
     if check_file_name(name).is_ok() {
@@ -35,7 +35,7 @@ pub fn clean_file_name(name: &str) -> Cow<'_, str> {
     if is_no_name(&name) { "file".into() } else { name.into() }
 }
 
-/// Control characters, ends of lines, and what overrides the direction of text.
+/// Returns `true` for control characters, line terminators and characters that override the text direction.
 const fn misleads(c: char) -> bool {
     matches!(c, '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -44,7 +44,7 @@ fn is_no_name(name: &str) -> bool {
     name.chars().all(|c| c == '.' || c.is_whitespace())
 }
 
-/// Tells whether a name is another one, or that with a number.
+/// Returns `true` if `name` equals `of`, with or without a number.
 ///
 /// ```
 /// use docs_content::is_numbered;
@@ -58,7 +58,7 @@ pub fn is_numbered(name: &str, of: &str) -> bool {
     name == of || number().is_some_and(|number| name == numbered(of, number))
 }
 
-/// A name with a number before its extension.
+/// Returns a name with a number before its extension.
 pub(crate) fn numbered(name: &str, number: u64) -> String {
     let (stem, extension) = split(name);
     let suffix = format!(" ({number})");
@@ -67,7 +67,7 @@ pub(crate) fn numbered(name: &str, number: u64) -> String {
     format!("{}{suffix}{extension}", stem.trim_end())
 }
 
-/// A name without its extension, and the extension with its dot.
+/// Splits a name into its stem and its extension with the dot.
 fn split(name: &str) -> (&str, &str) {
     match name.rfind('.') {
         Some(at) if at > 0 && name[at..].chars().count() <= MAX_EXTENSION => name.split_at(at),

@@ -1,4 +1,4 @@
-//! Content that follows other content: the same tree, files and variables, with texts of its own.
+//! Following content: the tree, files and variables of an original, with separate texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,61 +19,56 @@ use super::{
     redirects,
 };
 
-/// What content follows, and from where to where.
+/// The revisions of one update of following content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Follow {
-    /// The original, as it was followed last; [`Content::nothing`] at first.
+    /// The revision of the original at the previous update; [`Content::nothing`] at first.
     pub from: Hash,
-    /// The original as it is now.
+    /// The current revision of the original.
     pub to: Hash,
-    /// What follows it, as it became of `from`; [`Content::nothing`] at first.
+    /// The following content that corresponds to `from`; [`Content::nothing`] at first.
     pub onto: Hash,
 }
 
-/// The texts of a page that follows another one.
+/// The texts of a following page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PageTexts {
     /// The title, not empty.
     pub title: String,
-    /// What the page is about.
     pub description: Option<String>,
-    /// The content.
     pub body: NewBody,
 }
 
-/// The texts of a reusable content that follows another one.
+/// The texts of a following reusable content.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReusableTexts {
     /// The title, not empty.
     pub title: String,
-    /// The content.
     pub body: NewBody,
 }
 
-/// The texts of what follows, for everything whose texts are new.
+/// The texts of all following pages and reusable contents with new texts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FollowTexts {
-    /// Of pages.
     pub pages: BTreeMap<PageId, PageTexts>,
-    /// Of reusable contents.
     pub reusables: BTreeMap<ReusableId, ReusableTexts>,
 }
 
 impl Content {
-    /// Makes content follow another: pages, files, reusable contents, variables and redirects become what they are
-    /// there, under the same ids, and only titles, descriptions and texts are its own: those given here, else those it
-    /// has. What Git knows of the original is not taken over.
+    /// Updates following content: pages, files, reusable contents, variables and redirects become those of the
+    /// original under the same ids. Titles, descriptions and texts are separate: the given ones, else the current
+    /// ones. Git metadata of the original is not copied.
     ///
-    /// Costs what differs between `from` and `to`, and the texts that are given. Every object of the new root is stored
-    /// before this answers.
+    /// Cost is proportional to the differences between `from` and `to`, and the given texts. Every object of the new
+    /// root is stored before this function returns.
     ///
     /// # Errors
-    /// [`ContentError::Invalid`](super::ContentError::Invalid) for a text that cannot be kept;
-    /// [`ContentError::NotFound`](super::ContentError::NotFound) when a root does not exist;
+    /// [`ContentError::Invalid`](super::ContentError::Invalid) for a text that is too long;
+    /// [`ContentError::NotFound`](super::ContentError::NotFound) if a root does not exist;
     /// [`ContentError::Store`](super::ContentError::Store).
     ///
     /// # Cancel safety
-    /// Dropping the future leaves at most objects that nothing refers to.
+    /// Dropping the future leaves only unreferenced objects.
     pub async fn follow(&self, domain: &str, follow: Follow, texts: &FollowTexts) -> ContentResult<Hash> {
         let mut session = self.session(domain);
         session.add_nodes(vec![map::empty()]);

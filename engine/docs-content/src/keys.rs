@@ -1,22 +1,22 @@
-//! The keys of a revision's map, and the entries that follow from a page record.
+//! The keys of a revision's map, and the entries derived from a record.
 //!
 //! | key | value |
 //! |---|---|
 //! | `p!<page>` | the page |
 //! | `f!<file>`, `r!<reusable content>`, `v!<name>` | the file, the reusable content, the variable |
 //! | `k!<parent>!<rank>!<page>` | derived: the order of children |
-//! | `s!<parent>!<slug>` | derived: the page that has the slug among its siblings |
-//! | `c!<page>` | derived: the page has something a merge could not unite |
+//! | `s!<parent>!<slug>` | derived: the page with the slug among its siblings |
+//! | `c!<page>` | derived: the page has an unresolved conflict |
 //! | `n!<name>!<file>` | derived: the file has the name |
 //! | `l!<standing>!<source>!<target>!<hash>` | derived: a link of a page or a reusable content |
-//! | `b!<target>!<source>` | derived: something links there, whether or not it exists |
-//! | `o!moved!<parent>!<slug>!<page>` | the page had the slug among its siblings once |
-//! | `o!git!<path>` | the page that a repository lets an old path lead to |
+//! | `b!<target>!<source>` | derived: the source links to the target, which may not exist |
+//! | `o!moved!<parent>!<slug>!<page>` | a previous slug of the page among the children of the parent |
+//! | `o!git!<path>` | the page that an old path redirects to, configured in a repository |
 //!
-//! The top level is the parent with the empty name. Derived entries are functions of the records, those of links also
-//! of the texts: an edit writes both, a merge recomputes them for the pages it touched, and [`check`](super::check)
-//! recomputes them all. A source is two segments, its class and its id; so is a target. See [`links`](super::links).
-//! Redirects follow from the history. See [`redirects`](super::redirects).
+//! The top level is the parent with the empty name. Derived entries are functions of the records; those of links also
+//! depend on the texts. An edit writes both, a merge recomputes them for the pages it changed, and
+//! [`check`](super::check) recomputes all of them. A source is two segments, its class and its id; so is a target.
+//! See [`links`](super::links). Redirects are derived from the history. See [`redirects`](super::redirects).
 
 use bytes::Bytes;
 use docs_model::{FileId, PageId, ReusableId};
@@ -35,14 +35,14 @@ pub(crate) const LINK: &str = "l";
 pub(crate) const BACKLINK: &str = "b";
 pub(crate) const NAMED: &str = "n";
 pub(crate) const REDIRECT: &str = "o";
-/// The redirects that pages leave behind.
+/// Redirects recorded when pages move.
 pub(crate) const MOVED: &str = "moved";
-/// The redirects that a repository names.
+/// Redirects configured in a repository.
 pub(crate) const GIT: &str = "git";
 
 /// The classes of records that link or are linked to, in key order.
 pub(crate) const LINKED: [&str; 3] = [FILE, PAGE, REUSABLE];
-/// The classes of records, as opposed to derived entries, in key order.
+/// The classes of records, in contrast to derived entries, in key order.
 pub(crate) const RECORDS: [&str; 4] = [FILE, PAGE, REUSABLE, VARIABLE];
 
 pub(crate) fn page(id: &PageId) -> Key {
@@ -77,57 +77,56 @@ pub(crate) fn conflicted(id: &PageId) -> Key {
     KeyBuf::new(CONFLICTED).part(id.as_str()).key()
 }
 
-/// The files that have a name: more than one only after a merge.
+/// Returns the prefix of the files with a name: more than one only after a merge.
 pub(crate) fn named(name: &str) -> KeyBuf {
     KeyBuf::new(NAMED).part(name)
 }
 
-/// The entry that follows from a file record.
+/// Returns the entry derived from a file record.
 pub(crate) fn derived_of_file(id: &FileId, entry: &FileEntry) -> Key {
     named(&entry.name).part(id.as_str()).key()
 }
 
-/// What all pages have left behind.
+/// Returns the prefix of all redirects of moved pages.
 pub(crate) fn moved() -> KeyBuf {
     KeyBuf::new(REDIRECT).part(MOVED)
 }
 
-/// What pages have left behind below one, or at the top level.
+/// Returns the prefix of the redirects of pages moved from a parent, or from the top level.
 pub(crate) fn moved_below(parent: Option<&PageId>) -> KeyBuf {
     moved().part(parent.map_or("", PageId::as_str))
 }
 
-/// What pages have left behind that had a slug.
+/// Returns the prefix of the redirects of pages that had a slug under a parent.
 pub(crate) fn moved_from(parent: Option<&PageId>, slug: &str) -> KeyBuf {
     moved_below(parent).part(slug)
 }
 
-/// What a repository lets an old path lead to.
+/// Returns the key of a redirect configured in a repository.
 pub(crate) fn git_redirect(path: &str) -> Key {
     KeyBuf::new(REDIRECT).part(GIT).part(path).key()
 }
 
-/// The range of a class of entries.
 pub(crate) fn class(name: &str) -> (Key, Key) {
     KeyBuf::new(name).below()
 }
 
-/// The id at the end of a key.
+/// Parses the id at the end of a key.
 pub(crate) fn id<T: std::str::FromStr>(key: &str) -> ContentResult<T> {
     last_segment(key).parse().map_err(|_| ContentError::Corrupt(format!("the key `{key}` ends in no id")))
 }
 
-/// The id a derived entry holds.
+/// Parses the page id in a derived entry.
 pub(crate) fn page_of(key: &str, value: &Bytes) -> ContentResult<PageId> {
     serde_json::from_slice(value)
         .map_err(|_| ContentError::Corrupt(format!("the entry `{key}` holds no page id")))
 }
 
-/// The entries that follow from a page record.
+/// Returns the entries derived from a page record.
 pub(crate) fn derived(id: &PageId, entry: &PageEntry) -> Vec<(Key, Bytes)> {
     let mut out = vec![(child(entry.parent.as_ref(), &entry.rank, id), Bytes::new())];
     if !entry.slug.is_empty() {
-        // The letters of an id need no escape.
+        // The characters of an id need no JSON escape.
         let holder = Bytes::from(format!("\"{id}\""));
         out.push((slug(entry.parent.as_ref(), &entry.slug), holder));
     }

@@ -1,9 +1,9 @@
-//! Content: what a space says, with its history.
+//! Versioned content of a space.
 //!
 //! A revision of a space is one [Merkle map](map): page records, files, reusable contents and variables by their ids,
-//! derived entries for the order of children, for paths, for conflicts and for links, and redirects. Texts are objects
-//! of their own. The root hash of the map names the revision: equal content has equal roots, a copy of a space is a
-//! copy of its root, and comparing or merging two revisions costs what differs between them.
+//! derived entries for the order of children, paths, conflicts and links, and redirects. Texts are separate objects.
+//! The root hash of the map identifies the revision: equal content has equal roots, copying a space copies its root,
+//! and comparing or merging two revisions costs time proportional to their differences.
 //!
 //! The algorithms are pure and synchronous; [`Content`] runs them over an object store.
 

@@ -1,4 +1,4 @@
-//! Running the pure algorithms over stored objects: load what a pass reports as missing, then run it again.
+//! Runs the pure algorithms over stored objects: loads the objects that a pass reports as missing, then repeats it.
 
 mod weight;
 
@@ -23,29 +23,27 @@ use super::{
     map::{self, Applied, Change, Fault, Fresh, Node, Nodes, apply},
 };
 
-/// The root of content without anything in it.
+/// The root of empty content.
 static NOTHING: LazyLock<Fresh> = LazyLock::new(map::empty);
 
-/// Most objects asked for or stored in one call of the object store.
+/// Maximum number of objects loaded or stored in one call of the object store.
 const LOAD_CHUNK: usize = 256;
-/// Most bytes stored in one call of the object store, unless one object is larger.
+/// Maximum number of bytes stored in one call of the object store, unless a single object is larger.
 const LOAD_CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
-/// Changes of a map that are applied at once: a few milliseconds.
+/// Changes of a map applied per batch, which takes a few milliseconds.
 const CHANGES_AT_ONCE: usize = 2_000;
-/// Bytes of nodes that no root reaches before they are dropped.
+/// Bytes of unreachable nodes that accumulate before they are dropped.
 const DROPPED_BYTES: usize = 8 * 1024 * 1024;
 
-/// How much immutable content is kept decoded in memory. Nothing cached ever becomes stale.
+/// Sizes of the caches of decoded immutable content. Cached content never becomes stale.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CacheLimits {
-    /// Bytes of map nodes.
     pub node_bytes: u64,
-    /// Bytes of texts.
     pub text_bytes: u64,
-    /// Bytes of built page trees, as they are in memory.
+    /// Bytes of built page trees in memory.
     pub tree_bytes: u64,
-    /// Bytes of documents, as they are in memory.
+    /// Bytes of documents in memory.
     pub document_bytes: u64,
 }
 
@@ -55,36 +53,32 @@ impl Default for CacheLimits {
     }
 }
 
-/// What operations cost: what they loaded from and stored in the object store.
+/// The cost of operations: objects loaded from and written to the object store.
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cost {
-    /// Map nodes loaded; what the cache held is not counted.
+    /// Map nodes loaded, not counting cache hits.
     pub nodes_loaded: u64,
-    /// Map nodes stored.
     pub nodes_written: u64,
-    /// Texts loaded; what the cache held is not counted.
+    /// Texts loaded, not counting cache hits.
     pub texts_loaded: u64,
-    /// Texts stored.
     pub texts_written: u64,
-    /// Bytes stored.
     pub bytes_written: u64,
     /// Calls of the object store.
     pub calls: u64,
-    /// Texts that were read as documents; what the cache held is not counted.
+    /// Texts parsed into documents, not counting cache hits.
     pub documents_read: u64,
 }
 
-/// Why a pass ended without an answer.
+/// The reason why a pass ended without a result.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// These objects are needed first.
+    /// Objects must be loaded first.
     Need(Need),
     /// The operation failed.
     Fail(ContentError),
 }
 
-/// Objects a pass needs.
 #[derive(Debug, Default)]
 pub(crate) struct Need {
     nodes: BTreeSet<Hash>,
@@ -114,12 +108,12 @@ impl From<ContentError> for Stop {
 
 pub(crate) type Step<T> = Result<T, Stop>;
 
-/// Collects what several steps need, so that one load serves them all.
+/// Collects the missing objects of several steps for a single load.
 #[derive(Debug, Default)]
 pub(crate) struct Gather(Need);
 
 impl Gather {
-    /// The answer of a step, or `None` when it must be asked again after a load.
+    /// Returns the result of a step, or `None` if the step must run again after a load.
     pub(crate) fn ask<T>(&mut self, step: Step<T>) -> Step<Option<T>> {
         match step {
             Ok(value) => Ok(Some(value)),
@@ -132,7 +126,7 @@ impl Gather {
         }
     }
 
-    /// Ends the pass when anything is needed.
+    /// Ends the pass if any object is missing.
     pub(crate) fn done(self) -> Step<()> {
         if self.0.is_empty() { Ok(()) } else { Err(Stop::Need(self.0)) }
     }
@@ -163,17 +157,15 @@ impl CacheLookups {
     }
 }
 
-/// The names of the caches, in the order in which their lookups are counted.
+/// The names of the caches, in the order of their lookup counters.
 const CACHES: [&str; 4] = ["nodes", "texts", "trees", "documents"];
 
-/// How often a cache had what was looked for.
+/// The lookups of a cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CacheStats {
-    /// The name of the cache.
     pub cache: &'static str,
-    /// Lookups that found something.
     pub hits: u64,
-    /// Lookups that did not, and led to a read of the store.
+    /// Lookups that were not cached and required a read of the store.
     pub misses: u64,
 }
 
@@ -229,7 +221,8 @@ impl Shared {
         self.trees.insert(Id { domain: Arc::clone(domain), hash: root }, Arc::clone(tree));
     }
 
-    /// The tree of a root. Concurrent callers wait for one build: each would take the memory of the whole tree.
+    /// Returns the tree of a root. Concurrent callers wait for one build, because each build needs memory for a whole
+    /// tree.
     pub(crate) async fn tree_once(
         &self,
         (domain, root): (&Arc<str>, Hash),
@@ -247,18 +240,18 @@ impl Shared {
         }
     }
 
-    /// The document of the text that a hash names, where that was read lately.
+    /// Returns the cached document of a text with a hash.
     pub(crate) fn known_document(&self, domain: &str, hash: &Hash) -> Option<SharedDocument> {
         self.documents.get(&IdRef { domain, hash }).map(|known| known.document)
     }
 
-    /// The document of a text, which follows from the text alone: it is read once and then found by the text's hash.
+    /// Returns the document of a text. It depends on the text only and is cached by the hash of the text.
     pub(crate) async fn document(&self, domain: &Arc<str>, text: &str) -> SharedDocument {
         let hash = Hash::of(text.as_bytes());
         if let Some(known) = self.lookups[3].count(self.known_document(domain, &hash)) {
             return known;
         }
-        // Reading a long text takes much of a second: concurrent callers wait for one of them.
+        // Parsing a long text takes much of a second: concurrent callers wait for one of them.
         let id = Id { domain: Arc::clone(domain), hash };
         let guard = match self.documents.get_value_or_guard_async(&id).await {
             Ok(known) => return known.document,
@@ -289,7 +282,7 @@ impl Shared {
     }
 }
 
-/// Keeps what a guard has inserted: a full cache evicts that before anything else.
+/// Reinserts a value that a guard inserted: a full cache evicts such a value before all others.
 fn keep<V: Clone>(cache: &Cache<Id, V, CacheWeight>, id: Id, value: &V)
 where
     CacheWeight: Weighter<Id, V>,
@@ -299,18 +292,18 @@ where
     }
 }
 
-/// One operation: the objects it loaded, the objects it made, what it cost.
+/// The state of one operation: loaded objects, new objects and cost.
 pub(crate) struct Session<'a> {
     shared: &'a Shared,
     domain: Arc<str>,
     nodes: HashMap<Hash, Arc<Node>>,
     texts: HashMap<Hash, Arc<str>>,
     fresh: HashMap<Hash, Fresh>,
-    /// Bytes of the fresh nodes, and those that were left by the last [`Session::drop_unreachable`].
+    /// Bytes of the fresh nodes, and of those that the last [`Session::drop_unreachable`] retained.
     fresh_bytes: usize,
     reachable_bytes: usize,
     fresh_texts: HashMap<Hash, Bytes>,
-    /// Nodes that are stored with the next ones.
+    /// Nodes that are stored with the next batch.
     waiting_nodes: Vec<(Hash, Bytes)>,
     waiting_node_bytes: usize,
     cost: Cost,
@@ -318,7 +311,7 @@ pub(crate) struct Session<'a> {
 
 impl Nodes for Session<'_> {
     fn node(&self, hash: &Hash) -> Option<Arc<Node>> {
-        // What has no content is compared with before any of it is stored, and may be stored no more.
+        // Empty content is compared before it is stored, and its object may have been collected.
         if *hash == NOTHING.hash {
             return Some(Arc::clone(&NOTHING.node));
         }
@@ -349,7 +342,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// A text that was loaded or made before.
+    /// Returns a text that was loaded or added.
     pub(crate) fn text(&self, hash: &Hash) -> Step<Arc<str>> {
         if let Some(text) = self.texts.get(hash) {
             return Ok(Arc::clone(text));
@@ -360,7 +353,7 @@ impl<'a> Session<'a> {
             .ok_or_else(|| Stop::Need(Need { nodes: BTreeSet::new(), texts: BTreeSet::from([*hash]) }))
     }
 
-    /// Takes a text into the operation, to be stored if the result refers to it.
+    /// Adds a text, which is stored if the result refers to it.
     pub(crate) fn add_text(&mut self, text: &str) -> Hash {
         let hash = Hash::of(text.as_bytes());
         self.texts.entry(hash).or_insert_with(|| text.into());
@@ -375,8 +368,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Drops the nodes made that a root does not reach, once they are most of the nodes made. The cost is amortized
-    /// over making them.
+    /// Drops the new nodes that a root does not reach, once they are the majority of the new nodes. The cost is
+    /// amortized over creating them.
     pub(crate) fn drop_unreachable(&mut self, root: Hash) {
         if self.fresh_bytes < 2 * self.reachable_bytes + DROPPED_BYTES {
             return;
@@ -393,7 +386,7 @@ impl<'a> Session<'a> {
         self.reachable_bytes = self.fresh_bytes;
     }
 
-    /// Runs a step, loading what it needs, until it answers.
+    /// Runs a step, loading missing objects, until it returns a result.
     pub(crate) async fn run<T, F>(&mut self, step: F) -> ContentResult<T>
     where
         F: Fn(&Self) -> Step<T> + Send + Sync,
@@ -408,7 +401,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Changes a map; the new nodes stay in memory until [`Session::save`].
+    /// Applies changes to a map. New nodes remain in memory until [`Session::save`].
     pub(crate) async fn apply(
         &mut self,
         root: Hash,
@@ -417,7 +410,7 @@ impl<'a> Session<'a> {
         if changes.len() <= CHANGES_AT_ONCE {
             return self.apply_some(root, changes).await;
         }
-        // In the order of the keys, so that only nodes above the leaves are made more than once.
+        // In key order, so that only nodes above the leaves are created more than once.
         let (mut root, mut rest) = (root, changes.iter().peekable());
         while rest.peek().is_some() {
             let some = rest.by_ref().take(CHANGES_AT_ONCE).map(|(key, change)| (key.clone(), change.clone()));
@@ -442,7 +435,7 @@ impl<'a> Session<'a> {
         Ok(root)
     }
 
-    /// Stores the nodes made that the root reaches, and the given texts; then nothing of them is missing any more.
+    /// Stores the new nodes that the root reaches, and the given texts. The revision is complete afterwards.
     pub(crate) async fn save(&mut self, root: Hash, texts: &BTreeSet<Hash>) -> ContentResult<()> {
         let mut objects: Vec<(Hash, Bytes)> = Vec::new();
         for hash in texts {
@@ -462,7 +455,7 @@ impl<'a> Session<'a> {
         }
         self.cost.nodes_written += made.len() as u64;
         self.put(&objects).await?;
-        // Only what is stored is cached: a cached node is taken to be there.
+        // Only stored nodes are cached: a cached node is assumed to exist in the store.
         for (hash, node) in made {
             self.shared.nodes.insert(Id { domain: Arc::clone(&self.domain), hash }, Arc::clone(&node));
             self.nodes.insert(hash, node);
@@ -470,7 +463,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Stores the texts made so far, for an import that would not fit into memory.
+    /// Stores all new texts, for an import that does not fit into memory.
     pub(crate) async fn flush_texts(&mut self) -> ContentResult<()> {
         let objects: Vec<(Hash, Bytes)> = self.fresh_texts.drain().collect();
         self.cost.texts_written += objects.len() as u64;
@@ -478,8 +471,8 @@ impl<'a> Session<'a> {
         self.put(&objects).await
     }
 
-    /// Stores a node, together with others that are stored so. It is not kept: for an import that would not fit into
-    /// memory. [`Session::flush_nodes`] stores the last ones.
+    /// Stores a node in a batch with others, without retaining it in memory: for an import that does not fit into
+    /// memory. [`Session::flush_nodes`] stores the last batch.
     pub(crate) async fn store_node(&mut self, node: Fresh) -> ContentResult<()> {
         self.cost.nodes_written += 1;
         self.waiting_node_bytes += node.bytes.len();
@@ -487,7 +480,7 @@ impl<'a> Session<'a> {
         if self.waiting_node_bytes > LOAD_CHUNK_BYTES { self.flush_nodes().await } else { Ok(()) }
     }
 
-    /// Stores the nodes that wait for it.
+    /// Stores the buffered nodes.
     pub(crate) async fn flush_nodes(&mut self) -> ContentResult<()> {
         let nodes = std::mem::take(&mut self.waiting_nodes);
         self.waiting_node_bytes = 0;
@@ -498,7 +491,7 @@ impl<'a> Session<'a> {
         self.fresh_texts.values().map(Bytes::len).sum()
     }
 
-    /// What the operation cost; adds it to the totals.
+    /// Returns the cost of the operation; dropping the session adds it to the totals.
     pub(crate) fn finish(self) -> Cost {
         self.cost
     }

@@ -1,29 +1,29 @@
-//! Files that are too large for one object: their bytes lie in parts, and a list names these in their order.
+//! Splitting of files that are too large for one object into parts, with an object that lists the parts in order.
 //!
-//! So whoever stores or reads a file holds a part of it at a time. Parts are cut at the same places whoever stores the
-//! file, so that equal bytes are equal objects.
+//! Only one part is in memory while a file is stored or read. The part size is fixed, so that equal files are equal
+//! objects.
 
 use bytes::Bytes;
 use docs_store::Hash;
 
 use super::{ContentError, ContentResult};
 
-/// The bytes of each part but the last. A file of at most so many bytes is one object.
+/// Size of each part except the last, in bytes. A file of at most this size is one object.
 pub const PART_BYTES: usize = 4 << 20;
 
-/// The bytes of one hash in a list.
+/// The size of a hash in a list, in bytes.
 const HASH_BYTES: usize = 32;
 
-/// The list of these parts, as an object.
+/// Serializes a list of parts.
 #[must_use]
 pub fn parts_list(parts: &[Hash]) -> Bytes {
     parts.iter().flat_map(|part| *part.as_bytes()).collect::<Vec<u8>>().into()
 }
 
-/// The parts that a list names.
+/// Parses a list of parts.
 ///
 /// # Errors
-/// [`ContentError::Corrupt`] for bytes that are no list.
+/// [`ContentError::Corrupt`] if the bytes are not a list.
 pub fn listed_parts(list: &[u8]) -> ContentResult<Vec<Hash>> {
     let (parts, rest) = list.as_chunks::<HASH_BYTES>();
     if parts.is_empty() || !rest.is_empty() {

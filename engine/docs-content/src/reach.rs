@@ -1,4 +1,4 @@
-//! What a revision refers to, for collecting garbage: [`Marks`].
+//! Marks the objects that a revision references, for garbage collection: [`Marks`].
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -13,13 +13,13 @@ use super::{
     text::texts_of,
 };
 
-/// What revisions refer to.
+/// A set of referenced objects.
 pub trait Marks: Send {
-    /// Marks a node, or a list of the parts of a file; `false` where everything that it refers to is marked already, or
-    /// about to be.
+    /// Marks a node or a list of file parts. Returns `false` if all its references are already marked, or are about
+    /// to be.
     fn enter(&mut self, node: Hash) -> bool;
 
-    /// Marks an object that refers to nothing.
+    /// Marks an object without references.
     fn mark(&mut self, object: Hash);
 }
 
@@ -34,16 +34,16 @@ impl Marks for HashSet<Hash> {
 }
 
 impl Content {
-    /// Marks every object a root refers to, itself included: nodes, texts and the bytes of files.
+    /// Marks every object reachable from a root, including the root: nodes, texts and the bytes of files.
     ///
-    /// What was entered already is taken to be marked with all it refers to, so marking the revisions of a space
-    /// one after the other costs what is different between them.
+    /// The references of an entered node are assumed to be marked too, so the cost of marking the revisions of a
+    /// space in sequence is proportional to their differences.
     ///
     /// # Errors
-    /// [`ContentError`](super::ContentError) when the content cannot be read; `marked` is then incomplete.
+    /// [`ContentError`](super::ContentError) if the content cannot be read; `marked` is then incomplete.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves `marked` incomplete: a root in it may lack what it refers to.
+    /// Dropping the future leaves `marked` incomplete: references of a root in it may be missing.
     pub async fn mark(&self, domain: &str, root: Hash, marked: &mut impl Marks) -> ContentResult<()> {
         let mut level = vec![root];
         while !level.is_empty() {
@@ -77,7 +77,7 @@ impl Content {
         Ok(())
     }
 
-    /// The parts of a file, by the object that lists them.
+    /// Loads the parts of a file from the object that lists them.
     async fn parts(&self, domain: &str, list: Hash) -> ContentResult<Vec<Hash>> {
         let mut found = self.shared().objects().get(domain, &[list]).await?;
         let missing = || ContentError::NotFound(list);
@@ -85,7 +85,7 @@ impl Content {
     }
 }
 
-/// What the records of a leaf refer to.
+/// The references of the records of a leaf.
 #[derive(Default)]
 struct Referred {
     objects: BTreeSet<Hash>,

@@ -13,7 +13,7 @@ use super::{
     map::{self, Range},
 };
 
-/// The most parents above a page before the chain counts as a cycle. Sound content has at most
+/// The number of ancestors of a page at which the chain is considered a cycle. Valid content has at most
 /// [`MAX_PAGE_LEVELS`](docs_model::MAX_PAGE_LEVELS).
 pub const ENDLESS: usize = 10_000;
 
@@ -43,7 +43,7 @@ pub(crate) fn file(session: &Session<'_>, root: &Hash, id: &FileId) -> Step<Opti
     }
 }
 
-/// The files that have a name, at most two of them: enough to tell whether another one has it.
+/// Returns at most two files with a name: enough to detect another file with that name.
 pub(crate) fn named(session: &Session<'_>, root: &Hash, name: &str) -> Step<Vec<FileId>> {
     let (from, to) = keys::named(name).below();
     let found = map::range(session, root, &Range::new(from, to).limit(2))?;
@@ -58,7 +58,7 @@ pub(crate) fn reusable(session: &Session<'_>, root: &Hash, id: &ReusableId) -> S
     }
 }
 
-/// The page that has a slug among its siblings.
+/// Returns the page that has a slug among the children of a parent.
 pub(crate) fn holder(
     session: &Session<'_>,
     root: &Hash,
@@ -72,14 +72,14 @@ pub(crate) fn holder(
     }
 }
 
-/// The children of a page in their order.
+/// Returns the children of a page in order.
 pub(crate) fn child_ids(session: &Session<'_>, root: &Hash, parent: Option<&PageId>) -> Step<Vec<PageId>> {
     let (from, to) = keys::children(parent).below();
     let found = map::range(session, root, &Range::new(from, to))?;
     Ok(found.iter().map(|(key, _)| keys::id(key)).collect::<Result<_, _>>()?)
 }
 
-/// The children of several pages.
+/// Returns the children of several pages.
 pub(crate) fn children_of_all(session: &Session<'_>, root: &Hash, parents: &[PageId]) -> Step<Vec<PageId>> {
     let mut gather = Gather::default();
     let mut out = Vec::new();
@@ -90,7 +90,7 @@ pub(crate) fn children_of_all(session: &Session<'_>, root: &Hash, parents: &[Pag
     Ok(out)
 }
 
-/// A page and everything below it, parents before their children.
+/// Returns a page and its descendants, parents before their children.
 pub(crate) fn subtree(session: &Session<'_>, root: &Hash, top: &PageId) -> Step<Vec<PageId>> {
     let mut out = vec![top.clone()];
     let mut level = vec![top.clone()];
@@ -105,7 +105,7 @@ pub(crate) fn subtree(session: &Session<'_>, root: &Hash, top: &PageId) -> Step<
     Err(cycle(top))
 }
 
-/// The pages above a page, nearest first.
+/// Returns the ancestors of a page, nearest first.
 pub(crate) fn ancestors(
     session: &Session<'_>,
     root: &Hash,
@@ -126,7 +126,7 @@ pub(crate) fn ancestors(
     Ok(out)
 }
 
-/// The path of a page: the slugs of the pages above it and its own. Links and computed pages have none.
+/// Returns the path of a page: the slugs of its ancestors and its own. Links and computed pages have no path.
 pub(crate) fn path(session: &Session<'_>, root: &Hash, entry: &PageEntry) -> Step<Option<String>> {
     if entry.slug.is_empty() {
         return Ok(None);
@@ -137,7 +137,6 @@ pub(crate) fn path(session: &Session<'_>, root: &Hash, entry: &PageEntry) -> Ste
     Ok(Some(segments.join("/")))
 }
 
-/// All variables of the space.
 pub(crate) fn variables(session: &Session<'_>, root: &Hash) -> Step<BTreeMap<String, VariableEntry>> {
     let (from, to) = keys::class(keys::VARIABLE);
     let found = map::range(session, root, &Range::new(from, to))?;

@@ -1,11 +1,11 @@
-//! Redirects: where the addresses lead that pages had, and those that a repository names.
+//! Redirects from the previous paths of pages, and redirects configured in a repository.
 //!
-//! A page that leaves its place, a parent and a slug, leaves a trace there: an entry with its id. An old path is walked
-//! from the top down as a path is, and where no page leads on, the traces do. So one entry is enough for a page that
-//! moved with all below it, and a path leads on however often the pages along it have moved since. A page that is gone
-//! keeps a trace where others that were below it moved away before.
+//! A page that leaves its location (a parent and a slug) leaves a trace: an entry with its id at that location. An
+//! old path is resolved top-down like a current one, following traces where no page has the slug. A single entry
+//! therefore suffices for a page that moved with its descendants, and a path resolves however often its pages have
+//! moved. A deleted page retains its trace if its former descendants moved away before.
 //!
-//! A repository names whole paths: those lead to a page, and say nothing of what is below.
+//! A repository configures complete paths: each redirects to one page and does not apply to descendants.
 
 use std::{
     cmp::Reverse,
@@ -28,24 +28,22 @@ use super::{
     tree::normal_path,
 };
 
-/// Most traces of pages in a revision.
+/// Maximum number of traces in a revision.
 pub const MAX_MOVED: u64 = 10_000;
-/// Most pages that are looked at on the way along a path.
+/// Maximum number of pages visited to resolve a path.
 const MAX_STEPS: usize = 1_000;
 
-/// A page found where its path led once.
+/// A page found by a previous path.
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Debug)]
 pub struct Moved {
-    /// The page.
     pub id: PageId,
-    /// Its record.
     pub entry: PageEntry,
-    /// The place on the page, where a repository names one.
+    /// The anchor on the page, if the repository configures one.
     pub anchor: Option<String>,
 }
 
-/// A redirect that a repository names, as it is stored.
+/// The stored form of a redirect configured in a repository.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct GitRedirect {
     pub(crate) page: PageId,
@@ -56,20 +54,19 @@ pub(crate) struct GitRedirect {
 /// The value of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 struct Trace {
-    /// When the page left: of several that had a place, the last one goes first.
+    /// The departure time of the page. Of several pages that had the same location, the last one takes precedence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<DateTime<Utc>>,
 }
 
-/// Traces to keep.
 type Traces = BTreeMap<Key, Trace>;
 
 impl View {
-    /// The page that a path leads to, in any case, with or without slashes around it: the one that stands there, else
-    /// one that stood there, or below a page that did, else the one that the repository names.
+    /// Resolves a path to a page, ignoring case and surrounding slashes: the page at the path, else a page that was
+    /// there or below a page that was, else the page that the repository configures.
     ///
     /// # Errors
-    /// As [`View::page`].
+    /// The errors of [`View::page`].
     pub async fn find_moved(&self, path: &str) -> ContentResult<Option<Moved>> {
         let (root, path) = (self.root(), normal_path(path));
         if path.is_empty() {
@@ -84,14 +81,14 @@ impl View {
 }
 
 impl Content {
-    /// Lets the addresses of `before` lead on in `after`, which was built anew `now`: takes over the traces of pages,
-    /// and adds those of the pages that moved. Answers the new root.
+    /// Keeps the paths of `before` resolving in `after`, which was built from scratch at `now`: copies the traces of
+    /// pages, and adds those of the pages that moved. Returns the new root.
     ///
     /// # Errors
-    /// [`ContentError::NotFound`] when a root does not exist; [`ContentError::Store`].
+    /// [`ContentError::NotFound`] if a root does not exist; [`ContentError::Store`].
     ///
     /// # Cancel safety
-    /// Dropping the future leaves at most objects that nothing refers to.
+    /// Dropping the future leaves only unreferenced objects.
     pub async fn keep_redirects(
         &self,
         domain: &str,
@@ -109,10 +106,10 @@ impl Content {
     }
 }
 
-/// The page at a path, as it is or as it was. A page is looked at once for each segment of the path.
+/// Resolves a path by current pages and traces. A page is visited once per segment of the path.
 fn walk(session: &Session<'_>, root: &Hash, path: &str) -> Step<Option<Moved>> {
     let slugs: Vec<&str> = path.split('/').collect();
-    // The last one is next: what stands there now goes before what did.
+    // The last element is processed next: a current page takes precedence over traces.
     let mut todo: Vec<(Option<PageId>, usize)> = vec![(None, 0)];
     let mut seen = HashSet::new();
     let mut room = MAX_STEPS;
@@ -135,7 +132,7 @@ fn walk(session: &Session<'_>, root: &Hash, path: &str) -> Step<Option<Moved>> {
     Ok(None)
 }
 
-/// The page that the repository names for a path.
+/// Returns the page that the repository configures for a path.
 fn named(session: &Session<'_>, root: &Hash, path: &str) -> Step<Option<Moved>> {
     let key = keys::git_redirect(path);
     let Some(value) = map::get(session, root, &key)? else { return Ok(None) };
@@ -143,13 +140,13 @@ fn named(session: &Session<'_>, root: &Hash, path: &str) -> Step<Option<Moved>> 
     found(session, root, page, anchor)
 }
 
-/// A page, if it lives and has a path.
+/// Returns a page if it exists and has a path.
 fn found(session: &Session<'_>, root: &Hash, id: PageId, anchor: Option<String>) -> Step<Option<Moved>> {
     let entry = read::page(session, root, &id)?.filter(|entry| !entry.slug.is_empty());
     Ok(entry.map(|entry| Moved { id, entry, anchor }))
 }
 
-/// The pages that have left a place, the last one first; of more than `most` some.
+/// Returns the pages that left a location, most recent first; an arbitrary selection if there are more than `most`.
 fn left_at(
     session: &Session<'_>,
     root: &Hash,
@@ -165,7 +162,7 @@ fn left_at(
     Ok(left.into_iter().map(|(_, id)| id).collect())
 }
 
-/// A page that has left its place.
+/// A page that left its location.
 #[derive(Clone, Debug)]
 pub(crate) struct Departure {
     page: PageId,
@@ -174,16 +171,16 @@ pub(crate) struct Departure {
     to: Destination,
 }
 
-/// Where a page is that has left its place.
+/// The current location of a page that left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Destination {
     Elsewhere,
-    /// It is gone.
+    /// The page was deleted.
     Nowhere,
 }
 
 impl Departure {
-    /// The departure of a page, if it had a place and is not there any more.
+    /// Creates the departure of a page that had a location and is no longer there.
     pub(crate) fn of(page: &PageId, before: &PageEntry, after: Option<&PageEntry>) -> Option<Self> {
         let is_there =
             after.is_some_and(|after| (&before.parent, &before.slug) == (&after.parent, &after.slug));
@@ -195,7 +192,7 @@ impl Departure {
         })
     }
 
-    /// The departure that a difference of two maps tells of.
+    /// Returns the departure that a difference of two maps implies.
     fn told(difference: &Difference) -> ContentResult<Option<Self>> {
         let (key, Some(before)) = (&difference.key, &difference.before) else { return Ok(None) };
         if key.split('!').next() != Some(keys::PAGE) {
@@ -211,9 +208,9 @@ impl Departure {
     }
 }
 
-/// Keeps the traces of pages that have departed at a time; answers the new root, whose nodes stay in the session.
+/// Records traces of departed pages with a time, and returns the new root, whose nodes remain in the session.
 ///
-/// A page that is gone leaves none, unless others that were below it have moved away: they are found by way of it.
+/// A deleted page leaves a trace only if its former descendants have moved away: they are found through it.
 pub(crate) async fn leave(
     session: &mut Session<'_>,
     root: Hash,
@@ -227,8 +224,8 @@ pub(crate) async fn leave(
     keep(session, root, left.into_iter().map(|key| (key, Trace { at })).collect()).await
 }
 
-/// Unites the redirects of main content with those of a change request, in what a merge made of the rest: what the
-/// request changed of those of a repository stands, and the traces of both are kept.
+/// Merges the redirects of a change request into a merged revision: the request's changes of repository redirects
+/// apply, and the traces of both sides are kept.
 pub(crate) async fn unite(
     session: &mut Session<'_>,
     ThreeWay { base, ours, theirs }: ThreeWay<Hash>,
@@ -242,17 +239,18 @@ pub(crate) async fn unite(
     let named = named.into_iter().map(|it| (it.key, it.after)).collect();
     let root = session.apply(merged, &named).await?;
     let root = keep(session, root, added(moved)?).await?;
-    // Where one side has a page no more, others that were below it may have moved away on the other. And a page that
-    // one side moved and the other renamed stands where neither had it.
+    // Descendants of a page that one side deleted may have moved away on the other side. A page that one side moved
+    // and the other renamed is at a location that neither side had.
     let mut left = Vec::new();
     for before in [base, ours, theirs] {
         left.extend(departed(session, before, merged).await?);
     }
-    // Either side knows when its pages moved: what only the merge moved gets no time, whenever that is.
+    // The sides already have the times of their own moves. Moves caused by the merge get no time, so that the result
+    // does not depend on when it runs.
     leave(session, root, &left, None).await
 }
 
-/// The entries of a range that differ between two maps.
+/// Returns the entries of a range that differ between two maps.
 pub(crate) fn changed(
     session: &Session<'_>,
     before: &Hash,
@@ -262,19 +260,19 @@ pub(crate) fn changed(
     Ok(map::diff(session, before, after, &[range])?)
 }
 
-/// The pages that have departed between two maps.
+/// Returns the pages that departed between two maps.
 async fn departed(session: &mut Session<'_>, before: Hash, after: Hash) -> ContentResult<Vec<Departure>> {
     let pages = session.run(|session| changed(session, &before, &after, keys::class(keys::PAGE))).await?;
     pages.iter().filter_map(|difference| Departure::told(difference).transpose()).collect()
 }
 
-/// The traces among the differences that the second map has.
+/// Returns the traces that the second map of the differences has.
 fn added(differences: Vec<Difference>) -> ContentResult<Traces> {
     let added = differences.into_iter().filter_map(|it| Some((it.key, it.after?)));
     added.map(|(key, value)| Ok((key.clone(), decode(&key, &value)?))).collect()
 }
 
-/// Keeps traces.
+/// Stores traces.
 async fn keep(session: &mut Session<'_>, root: Hash, traces: Traces) -> ContentResult<Hash> {
     if traces.is_empty() {
         return Ok(root);
@@ -305,8 +303,8 @@ fn left(session: &Session<'_>, root: &Hash, departed: &[Departure]) -> Step<Vec<
     Ok(left)
 }
 
-/// The changes that keep traces, of which there are at most so many: where there is no room, those go that lead nowhere
-/// or are not needed, and if that is not enough, the oldest, some more than needed so that the next edits find room.
+/// Returns the changes that store traces, limited to `most` in total. If the limit is exceeded, spent traces are
+/// evicted first, then the oldest, and some more than required so that later edits find free capacity.
 fn bounded(session: &Session<'_>, root: &Hash, traces: &Traces, most: u64) -> Step<BTreeMap<Key, Change>> {
     let wanted: Vec<&Key> = traces.keys().collect();
     let known = map::get_many(session, root, &wanted)?;
@@ -339,7 +337,7 @@ fn bounded(session: &Session<'_>, root: &Hash, traces: &Traces, most: u64) -> St
     Ok(changes)
 }
 
-/// The traces that are kept so far, the oldest first.
+/// Returns the retained traces, oldest first.
 fn oldest(session: &Session<'_>, root: &Hash, is_kept: impl Fn(&Key) -> bool) -> Step<Vec<Key>> {
     let (from, to) = keys::moved().below();
     let mut known = Vec::new();
@@ -352,7 +350,7 @@ fn oldest(session: &Session<'_>, root: &Hash, is_kept: impl Fn(&Key) -> bool) ->
     Ok(known.into_iter().map(|(_, key)| key).collect())
 }
 
-/// Traces of pages that are gone and lead to no others, and those at whose place a page stands.
+/// Returns the traces of deleted pages without traces of descendants, and those at the location of a current page.
 fn spent(session: &Session<'_>, root: &Hash) -> Step<Vec<Key>> {
     let (from, to) = keys::moved().below();
     let mut traces = Vec::new();
@@ -375,7 +373,7 @@ fn spent(session: &Session<'_>, root: &Hash) -> Step<Vec<Key>> {
     Ok(all.zip(holders.iter().zip(&pages)).filter(is_spent).map(|((key, ..), _)| Key::clone(key)).collect())
 }
 
-/// The place that a trace is of, and the page that left it.
+/// Parses the location of a trace and the page that left it.
 fn parts(key: &str) -> ContentResult<(Option<PageId>, String, PageId)> {
     let damaged = || ContentError::Corrupt(format!("the key `{key}` is of no redirect"));
     let Ok([_, _, parent, slug, page]) = <[String; 5]>::try_from(segments(key)) else {
@@ -386,7 +384,7 @@ fn parts(key: &str) -> ContentResult<(Option<PageId>, String, PageId)> {
     Ok((parent, slug, id(&page)?))
 }
 
-/// Refuses an entry that is no redirect.
+/// Rejects an entry that is not a redirect.
 pub(crate) fn check(key: &str, value: &[u8]) -> ContentResult<()> {
     match segments(key).as_slice() {
         [_, origin, _] if origin == keys::GIT => decode::<GitRedirect>(key, value).map(drop),
@@ -412,7 +410,7 @@ mod tests {
         let trace = |slug: &str, page: usize| {
             (keys::moved_from(None, slug).part(id(page).as_str()).key(), Trace { at: Some(time(1)) })
         };
-        // A page stands at the first, the page of the second is gone, the others are needed.
+        // The first location has a current page and the page of the second is deleted; the others are needed.
         let mut below = trace("below", 1);
         below.0 = keys::moved_from(Some(&id(8)), "below").part(id(1).as_str()).key();
         let old = Traces::from([trace("two", 1), trace("gone", 9), trace("old", 2), trace("way", 8), below]);

@@ -1,4 +1,4 @@
-//! Documents that several readers share.
+//! Documents shared between readers.
 
 use std::{ops::Deref, sync::Arc};
 
@@ -6,7 +6,7 @@ use docs_model::{BlockKind, Document, InlineKind, Part};
 
 use super::evaluate::unconditional;
 
-/// A document that was read of a text, shared by all who read it.
+/// A parsed document with shared ownership.
 #[derive(Clone, Debug)]
 pub struct SharedDocument {
     document: Arc<Document>,
@@ -19,18 +19,17 @@ impl SharedDocument {
             Part::Block(block) => matches!(block.kind, BlockKind::If { .. }),
             Part::Inline(inline) => matches!(inline.kind, InlineKind::Expression { .. }),
         });
-        // What is kept as it was written may hold conditions too, which nothing decides.
+        // Preserved Markdown may contain conditions too, which are never decided.
         let is_same_for_all = !asks && unconditional(&document) == document;
         Self { document: Arc::new(document), is_same_for_all }
     }
 
-    /// Tells whether evaluating it changes nothing, whatever is known and of whom.
+    /// Returns `true` if evaluating the document changes nothing for any visitor.
     #[must_use]
     pub const fn is_same_for_all(&self) -> bool {
         self.is_same_for_all
     }
 
-    /// The document itself.
     #[must_use]
     pub fn into_inner(self) -> Arc<Document> {
         self.document

@@ -1,26 +1,24 @@
-//! Templates: pages to begin with, as the files of a small repository.
+//! Templates: initial pages of a space, as the files of a small repository.
 
-/// A template.
 #[derive(Clone, Copy, Debug)]
 pub struct Template {
-    /// The name by which it is applied.
+    /// The name in requests that apply the template.
     pub id: &'static str,
-    /// What it is for, in one sentence.
+    /// The purpose, in one sentence.
     pub summary: &'static str,
-    /// Its files: a path and its text each, with a `SUMMARY.md` among them.
+    /// The files: path and text, including a `SUMMARY.md`.
     ///
-    /// Links to `/refs/NAME` lead where whoever applies the template says.
+    /// Links to `/refs/NAME` are resolved by the code that applies the template.
     pub files: &'static [(&'static str, &'static str)],
 }
 
-/// Files of a template, compiled in.
+/// Includes the files of a template at compile time.
 macro_rules! files {
     ($folder:literal: $($path:literal),+ $(,)?) => {
         &[$(($path, include_str!(concat!("templates/", $folder, "/", $path)))),+]
     };
 }
 
-/// All templates.
 pub const TEMPLATES: [Template; 5] = [
     Template {
         id: "blank",
@@ -81,7 +79,7 @@ pub const TEMPLATES: [Template; 5] = [
     },
 ];
 
-/// The template of a name.
+/// Returns the template with an id.
 ///
 /// ```
 /// use docs_content::templates;

@@ -1,4 +1,4 @@
-//! The page tree of a revision, whole.
+//! The complete page tree of a revision.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,69 +8,64 @@ use docs_store::Key;
 
 use super::{ContentError, ContentResult, PageEntry, entry::decode, keys};
 
-/// Bytes of a page in a tree, without its texts.
+/// Estimated size of a page in a tree without its texts, in bytes.
 const PAGE_BYTES: u64 = 700;
 
 /// A page in its tree.
 #[derive(Clone, Debug)]
 pub struct TreePage {
-    /// The page.
     pub id: PageId,
-    /// Its record.
     pub entry: PageEntry,
-    /// The slugs from the top down to it, joined by `/`; empty for links and computed pages.
+    /// The slugs from the top level to the page, joined by `/`; empty for links and computed pages.
     pub path: String,
-    /// How many pages are above it.
+    /// The number of ancestors.
     pub depth: usize,
-    /// The position of the page it stands below.
+    /// The position of the parent.
     pub parent: Option<usize>,
-    /// The positions of the pages below it, in their order.
+    /// The positions of the children, in order.
     pub children: Vec<usize>,
 }
 
-/// All pages of a revision in reading order: a page comes before those below it.
+/// All pages of a revision in reading order: a page precedes its descendants.
 #[derive(Clone, Debug, Default)]
 pub struct PageTree {
     pages: Vec<TreePage>,
     roots: Vec<usize>,
     by_id: HashMap<PageId, usize>,
     bytes: u64,
-    /// The pages that have a path, in the order of their paths.
+    /// The pages with a path, in order of their paths.
     by_path: Vec<usize>,
 }
 
 impl PageTree {
-    /// The pages in reading order. Positions elsewhere in this type are positions in this slice.
+    /// Returns the pages in reading order. Positions elsewhere in this type are positions in this slice.
     #[must_use]
     pub fn pages(&self) -> &[TreePage] {
         &self.pages
     }
 
-    /// The positions of the pages of the top level, in their order.
+    /// Returns the positions of the pages of the top level, in order.
     #[must_use]
     pub fn roots(&self) -> &[usize] {
         &self.roots
     }
 
-    /// The number of pages.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pages.len()
     }
 
-    /// Tells whether there are no pages.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty()
     }
 
-    /// A page by its id.
     #[must_use]
     pub fn get(&self, id: &PageId) -> Option<&TreePage> {
         self.by_id.get(id).and_then(|at| self.pages.get(*at))
     }
 
-    /// A page by its path, in any case, with or without slashes around it.
+    /// Finds a page by its path, ignoring case and surrounding slashes.
     #[must_use]
     pub fn find(&self, path: &str) -> Option<&TreePage> {
         let path = normal_path(path);
@@ -79,25 +74,25 @@ impl PageTree {
         self.pages.get(*at).filter(|page| !path.is_empty() && page.path == path)
     }
 
-    /// The pages directly below one, or of the top level.
+    /// Returns the children of a page, or the pages of the top level.
     pub fn children<'a>(&'a self, parent: Option<&'a TreePage>) -> impl Iterator<Item = &'a TreePage> {
         let positions = parent.map_or(self.roots.as_slice(), |page| page.children.as_slice());
         positions.iter().filter_map(|at| self.pages.get(*at))
     }
 
-    /// The pages above one, nearest first.
+    /// Returns the ancestors of a page, nearest first.
     pub fn ancestors<'a>(&'a self, page: &'a TreePage) -> impl Iterator<Item = &'a TreePage> {
         std::iter::successors(page.parent.and_then(|at| self.pages.get(at)), |above| {
             above.parent.and_then(|at| self.pages.get(at))
         })
     }
 
-    /// About the bytes that it takes in memory.
+    /// Returns the approximate memory use, in bytes.
     pub(crate) const fn memory(&self) -> u64 {
         self.bytes
     }
 
-    /// Makes the tree of page records.
+    /// Builds the tree from page records.
     pub(crate) fn build(records: &[(Key, Bytes)]) -> ContentResult<Self> {
         let mut below: HashMap<Option<PageId>, BTreeMap<(super::Rank, PageId), PageEntry>> = HashMap::new();
         for (key, value) in records {
@@ -106,7 +101,7 @@ impl PageTree {
             below.entry(entry.parent.clone()).or_default().insert((entry.rank.clone(), id), entry);
         }
         let mut tree = Self::default();
-        // The last one of the stack is next, so siblings are put there in reverse.
+        // The stack is last-in, first-out, so siblings are pushed in reverse.
         let mut stack: Vec<(PageId, PageEntry, Option<usize>)> = Vec::new();
         let mut push = |stack: &mut Vec<_>, id: Option<PageId>, parent: Option<usize>| {
             let children = below.remove(&id).unwrap_or_default();
@@ -148,7 +143,7 @@ impl PageTree {
     }
 }
 
-/// A path as it is kept: lower case, composed letters, no slashes around it.
+/// Normalizes a path: lower case, Unicode NFC, no surrounding slashes.
 pub(crate) fn normal_path(path: &str) -> String {
     use unicode_normalization::UnicodeNormalization as _;
     path.split('/').filter(|s| !s.is_empty()).collect::<Vec<_>>().join("/").to_lowercase().nfc().collect()

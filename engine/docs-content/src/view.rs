@@ -1,4 +1,4 @@
-//! Reading a revision: [`View`].
+//! Read access to a revision: [`View`].
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -17,37 +17,35 @@ use super::{
     tree::normal_path,
 };
 
-/// Trees of at least this many pages are built on a thread for blocking work.
+/// Minimum number of pages of a tree that is built on a blocking thread.
 const MIN_PAGES_OFF_THREAD: usize = 500;
 
-/// How many things a revision holds.
+/// The number of items in a revision.
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// Pages of every kind.
     pub pages: u64,
-    /// Files.
     pub files: u64,
-    /// Reusable contents.
     pub reusables: u64,
-    /// Variables.
     pub variables: u64,
-    /// Pages that have something a merge could not unite.
+    /// Pages with an unresolved conflict.
     pub conflicted: u64,
 }
 
-/// How a body that a merge could not unite is written.
+/// The rendering of a conflicting body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rendering {
-    /// With all sides between conflict markers, for a person to decide.
+    /// With all sides between conflict markers, for editors.
     Markers,
-    /// With the change request's side and no markers, for readers.
+    /// With the side of the change request and no markers, for readers.
     Request,
 }
 
-/// One revision, to be read.
+/// Read access to one revision.
 ///
-/// A view never changes. Reads cost O(log n) of the revision plus what they answer; what they load stays cached.
+/// A view is immutable. The cost of a read is O(log n) of the revision plus the size of the result; loaded objects
+/// are cached.
 #[derive(Clone)]
 pub struct View {
     content: Content,
@@ -66,32 +64,30 @@ impl View {
         Self { content, domain: domain.into(), root }
     }
 
-    /// The root of the revision.
     #[must_use]
     pub const fn root(&self) -> Hash {
         self.root
     }
 
-    /// A page.
     ///
     /// # Errors
-    /// [`ContentError`](super::ContentError) when the content cannot be read.
+    /// [`ContentError`](super::ContentError) if the content cannot be read.
     pub async fn page(&self, id: &PageId) -> ContentResult<Option<PageEntry>> {
         self.run(|session| read::page(session, &self.root, id)).await
     }
 
-    /// Pages, in the order asked.
+    /// Returns pages in the order of `ids`.
     ///
     /// # Errors
-    /// As [`View::page`].
+    /// The errors of [`View::page`].
     pub async fn pages(&self, ids: &[PageId]) -> ContentResult<Vec<Option<PageEntry>>> {
         self.run(|session| read::pages(session, &self.root, ids)).await
     }
 
-    /// The page of a path, in any case, with or without slashes around it: one lookup a segment.
+    /// Finds a page by its path, ignoring case and surrounding slashes. Costs one lookup per segment.
     ///
     /// # Errors
-    /// As [`View::page`].
+    /// The errors of [`View::page`].
     pub async fn find(&self, path: &str) -> ContentResult<Option<(PageId, PageEntry)>> {
         let path = normal_path(path);
         if path.is_empty() {
@@ -111,10 +107,10 @@ impl View {
         .await
     }
 
-    /// The path of a page; `None` when it does not exist or is of a kind that has none.
+    /// Returns the path of a page; `None` if it does not exist or its kind has no path.
     ///
     /// # Errors
-    /// As [`View::page`].
+    /// The errors of [`View::page`].
     pub async fn path_of(&self, id: &PageId) -> ContentResult<Option<String>> {
         self.run(|session| match read::page(session, &self.root, id)? {
             Some(entry) => read::path(session, &self.root, &entry),
@@ -123,10 +119,10 @@ impl View {
         .await
     }
 
-    /// The pages above a page, nearest first; none for a page that does not exist.
+    /// Returns the ancestors of a page, nearest first; empty for a page that does not exist.
     ///
     /// # Errors
-    /// As [`View::page`].
+    /// The errors of [`View::page`].
     pub async fn ancestors(&self, id: &PageId) -> ContentResult<Vec<(PageId, PageEntry)>> {
         self.run(|session| match read::page(session, &self.root, id)? {
             Some(entry) => read::ancestors(session, &self.root, &entry),
@@ -135,10 +131,10 @@ impl View {
         .await
     }
 
-    /// The pages directly below one, or of the top level, in their order.
+    /// Returns the children of a page, or the pages of the top level, in order.
     ///
     /// # Errors
-    /// As [`View::page`].
+    /// The errors of [`View::page`].
     pub async fn children(&self, parent: Option<&PageId>) -> ContentResult<Vec<(PageId, PageEntry)>> {
         self.run(|session| {
             let ids = read::child_ids(session, &self.root, parent)?;
@@ -148,10 +144,10 @@ impl View {
         .await
     }
 
-    /// All pages. Built once a revision and then cached.
+    /// Returns all pages. The tree is built once per revision and cached.
     ///
     /// # Errors
-    /// As [`View::page`].
+    /// The errors of [`View::page`].
     pub async fn tree(&self) -> ContentResult<Arc<PageTree>> {
         if let Some(tree) = self.content.shared().tree(&self.domain, &self.root) {
             return Ok(tree);
@@ -174,18 +170,17 @@ impl View {
         Ok(tree)
     }
 
-    /// A file.
     ///
     /// # Errors
-    /// As [`View::page`].
+    /// The errors of [`View::page`].
     pub async fn file(&self, id: &FileId) -> ContentResult<Option<FileEntry>> {
         self.run(|session| read::file(session, &self.root, id)).await
     }
 
-    /// Up to `limit` files after one, in the order of their ids.
+    /// Returns up to `limit` files after a given one, in order of their ids.
     ///
     /// # Errors
-    /// As [`View::page`].
+    /// The errors of [`View::page`].
     pub async fn files(
         &self,
         after: Option<&FileId>,
@@ -197,18 +192,17 @@ impl View {
         found.iter().map(|(key, value)| Ok((keys::id(key)?, decode(key, value)?))).collect()
     }
 
-    /// A reusable content.
     ///
     /// # Errors
-    /// As [`View::page`].
+    /// The errors of [`View::page`].
     pub async fn reusable(&self, id: &ReusableId) -> ContentResult<Option<ReusableEntry>> {
         self.run(|session| read::reusable(session, &self.root, id)).await
     }
 
-    /// Up to `limit` reusable contents after one, in the order of their ids.
+    /// Returns up to `limit` reusable contents after a given one, in order of their ids.
     ///
     /// # Errors
-    /// As [`View::page`].
+    /// The errors of [`View::page`].
     pub async fn reusables(
         &self,
         after: Option<&ReusableId>,
@@ -220,18 +214,18 @@ impl View {
         found.iter().map(|(key, value)| Ok((keys::id(key)?, decode(key, value)?))).collect()
     }
 
-    /// The variables of the space, by name.
+    /// Returns the variables of the space by name.
     ///
     /// # Errors
-    /// As [`View::page`].
+    /// The errors of [`View::page`].
     pub async fn variables(&self) -> ContentResult<BTreeMap<String, VariableEntry>> {
         self.run(|session| read::variables(session, &self.root)).await
     }
 
-    /// Up to `limit` pages after one that have something a merge could not unite, in the order of their ids.
+    /// Returns up to `limit` pages with an unresolved conflict after a given one, in order of their ids.
     ///
     /// # Errors
-    /// As [`View::page`].
+    /// The errors of [`View::page`].
     pub async fn conflicted(&self, after: Option<&PageId>, limit: usize) -> ContentResult<Vec<PageId>> {
         let (start, to) = keys::class(keys::CONFLICTED);
         let from = after.map_or(start, |id| key::after(&keys::conflicted(id)));
@@ -239,10 +233,10 @@ impl View {
         found.iter().map(|(key, _)| keys::id(key)).collect()
     }
 
-    /// How many things the revision holds, in O(log n).
+    /// Returns the number of items in the revision, in O(log n).
     ///
     /// # Errors
-    /// As [`View::page`].
+    /// The errors of [`View::page`].
     pub async fn counts(&self) -> ContentResult<Counts> {
         self.run(|session| {
             let count = |name| -> Step<u64> {
@@ -260,20 +254,20 @@ impl View {
         .await
     }
 
-    /// The Markdown of a body; empty for an empty body.
+    /// Returns the Markdown of a body; empty for an empty body.
     ///
     /// # Errors
-    /// As [`View::page`].
+    /// The errors of [`View::page`].
     pub async fn text(&self, body: &Body, rendering: Rendering) -> ContentResult<Arc<str>> {
         self.content.body_text(&self.domain, body, rendering).await
     }
 
-    /// The document of a body; without blocks for an empty body. What was read lately is kept.
+    /// Returns the document of a body, without blocks for an empty body. Parsed documents are cached.
     ///
     /// # Errors
-    /// As [`View::page`].
+    /// The errors of [`View::page`].
     pub async fn document(&self, body: &Body, rendering: Rendering) -> ContentResult<SharedDocument> {
-        // A body in one piece names its text, which need not be read where its document is kept.
+        // A body of one text has its hash, so the text need not be loaded if its document is cached.
         if let Body::Text(hash) = body
             && let Some(known) = self.content.shared().known_document(&self.domain, hash)
         {
@@ -283,7 +277,7 @@ impl View {
         Ok(self.document_of(&text).await)
     }
 
-    /// The document of Markdown, which need not be that of a body. What was read lately is kept.
+    /// Returns the document of Markdown, which need not belong to a body. Parsed documents are cached.
     pub async fn document_of(&self, markdown: &str) -> SharedDocument {
         self.content.shared().document(&self.domain, markdown).await
     }

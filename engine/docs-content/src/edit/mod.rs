@@ -1,4 +1,4 @@
-//! Semantic edits: what people do to pages, files, reusable contents and variables.
+//! Semantic edits of pages, files, reusable contents and variables.
 
 mod pages;
 pub(crate) mod patch;
@@ -35,183 +35,155 @@ use super::{
 /// A page to add.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewPage {
-    /// The id it gets; no page has it yet.
+    /// The id of the new page, which must be unused.
     pub id: PageId,
-    /// What it is.
     pub kind: PageKind,
-    /// The page it stands below; the top level when none.
+    /// The parent page; `None` for the top level.
     pub parent: Option<PageId>,
-    /// Its position among its siblings, counted from 0; the last one when none or too large.
+    /// The position among the siblings, counted from 0. Sorts last if `None` or too large.
     pub at: Option<usize>,
-    /// Its fields. The title is required; the slug is made of the title when it is absent or empty.
+    /// The fields. The title is required; an absent or empty slug is derived from the title.
     pub fields: PagePatch,
-    /// Its text.
     pub body: NewBody,
 }
 
 impl NewPage {
-    /// A page without text, the last one at the top level.
+    /// Creates a page without text that sorts last at the top level.
     #[must_use]
     pub fn new(id: PageId, kind: PageKind, fields: PagePatch) -> Self {
         Self { id, kind, parent: None, at: None, fields, body: NewBody::Empty }
     }
 }
 
-/// Edits that are planned before other tasks get their turn.
+/// Edits planned before yielding to other tasks.
 const PAUSE_EVERY: usize = 128;
 
-/// One thing a person does to the content.
+/// An edit of the content.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Edit {
-    /// Adds a page.
     InsertPage(Box<NewPage>),
     /// Sets fields of a page. Title and slug are independent of each other.
     UpdatePage {
-        /// The page.
         page: PageId,
-        /// The fields.
         fields: Box<PagePatch>,
     },
     /// Replaces the text of a page.
     ///
-    /// Of a text that was shown with conflict markers, the parts without markers are decided; a text without any
-    /// resolves the conflict.
+    /// If the page was shown with conflict markers, the parts without markers are resolved; a text without any
+    /// markers resolves the conflict.
     SetBody {
-        /// The page, a document.
+        /// The page, which must be a document.
         page: PageId,
-        /// The text.
         body: NewBody,
     },
-    /// Makes a page what an import says of it: each of its fields and its text, whatever they were. It stays where it
-    /// is, with the pages below it.
+    /// Replaces all fields and the text of a page by those of an import. The page keeps its position and its
+    /// children.
     ReplacePage(Box<BuildPage>),
-    /// Moves a page with everything below it.
+    /// Moves a page with its descendants.
     MovePage {
-        /// The page.
         page: PageId,
-        /// Where to: `None` stays below the same page, `Some(None)` is the top level.
+        /// The new parent: `None` keeps the parent, `Some(None)` is the top level.
         into: Option<Option<PageId>>,
-        /// The position among the new siblings, not counting the page itself. When absent, the page keeps its
-        /// position if it stays below the same page, else it becomes the last one.
+        /// The position among the new siblings, not counting the page itself. If absent, the page keeps its position
+        /// under the same parent, and sorts last under another.
         at: Option<usize>,
     },
-    /// Removes a page with everything below it.
+    /// Deletes a page with its descendants.
     DeletePage {
-        /// The page.
         page: PageId,
     },
-    /// Makes a page what it was in another revision.
+    /// Restores the state that a page has in another revision.
     ///
-    /// A page the other revision lacks is removed, with the pages below it that the other lacks too (others move up);
-    /// one that is missing is restored, with what was below it; one that changed gets its fields, text and place back.
+    /// A page that the other revision lacks is deleted together with its descendants that the other revision lacks
+    /// too; the remaining descendants move up. A missing page is restored with its descendants. A changed page gets
+    /// its fields, text and position back.
     RevertPage {
-        /// The page.
         page: PageId,
         /// The root of the other revision.
         to: Hash,
     },
-    /// Drops the notes of what merges could not unite, keeping the values as they are. A text in conflict stays so.
+    /// Removes the recorded field conflicts of a page and keeps its current values. A text conflict remains.
     ClearClashes {
-        /// The page.
         page: PageId,
     },
-    /// Adds or replaces a file. Its bytes were stored before. When another file has its name, it gets a number.
+    /// Adds or replaces a file with already stored bytes. A name that another file has is made unique by a number.
     PutFile {
-        /// The file.
         file: FileId,
-        /// What it is.
         entry: FileEntry,
     },
-    /// Removes a file.
     DeleteFile {
-        /// The file.
         file: FileId,
     },
-    /// Adds or changes a reusable content.
     PutReusable {
-        /// The reusable content.
         reusable: ReusableId,
-        /// Its fields; a new one needs a title.
+        /// The fields to set. A new reusable content needs a title.
         fields: ReusablePatch,
     },
-    /// Removes a reusable content.
     DeleteReusable {
-        /// The reusable content.
         reusable: ReusableId,
     },
-    /// Says where Git keeps pages, files and reusable contents. Nothing else of them changes, their times neither;
-    /// those that are not there are passed over.
+    /// Records the Git files of pages, files and reusable contents. Nothing else changes, including timestamps;
+    /// missing items are skipped.
     SetGit {
-        /// What is kept where.
         files: Vec<GitFile>,
     },
-    /// Sets variables of the space, or removes those with no value; others stay.
+    /// Sets variables of the space, and deletes those without a value. Other variables are unchanged.
     SetVariables {
-        /// The variables.
         variables: BTreeMap<String, Option<VariableValue>>,
     },
 }
 
-/// Something that Git keeps in a file.
+/// An item that Git stores in a file.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum GitThing {
-    /// A page.
     Page(PageId),
-    /// A file.
     File(FileId),
-    /// A reusable content.
     Reusable(ReusableId),
 }
 
-/// A file in which Git keeps something.
+/// The Git file of an item.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct GitFile {
-    /// What it keeps.
     pub thing: GitThing,
-    /// Where it is.
     pub blob: GitBlob,
-    /// Its text, stored before; none of a file of the space.
+    /// The text of the file, already stored; `None` for a file of the space.
     pub source: Option<Hash>,
 }
 
-/// What happened to a page over all edits of a batch.
+/// The combined effect of a batch of edits on a page.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Touch {
-    /// It is new.
     Created,
-    /// It was there and is another now.
     Updated,
-    /// It is gone.
     Deleted,
 }
 
-/// Content after a batch of edits.
+/// The result of [`Content::edit`].
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Edited {
-    /// The new root; the old one when nothing changed.
+    /// The new root, or the old one if nothing changed.
     pub root: Hash,
-    /// The pages that changed, each once, in the order the edits first touched them.
+    /// The pages that changed, each once, in order of the first edit that touched them.
     pub pages: Vec<(PageId, Touch)>,
-    /// What it cost.
     pub cost: Cost,
 }
 
 impl Content {
-    /// Applies edits in order and all together: each sees what those before it did; when one is refused, nothing
-    /// happens.
+    /// Applies edits in order and atomically: each edit sees the effects of the previous ones, and if one is
+    /// rejected, none is applied.
     ///
-    /// `now` becomes the time of change of the pages. The cost grows with the number of edits, the links of the texts
-    /// they change, the backlinks of what they add or remove, and the logarithm of the content's size. Every object of
-    /// the new root is stored before this answers.
+    /// `now` becomes the time of the last change of the pages. Cost is proportional to the number of edits, the links
+    /// of the texts they change, the backlinks of the items they add or remove, and the logarithm of the content's
+    /// size. Every object of the new root is stored before this function returns.
     ///
     /// # Errors
-    /// [`ContentError::Invalid`](super::ContentError::Invalid) with the position of the refused edit and its field;
-    /// [`ContentError::NotFound`](super::ContentError::NotFound) when the root does not exist;
+    /// [`ContentError::Invalid`](super::ContentError::Invalid) with the position of the rejected edit and its field;
+    /// [`ContentError::NotFound`](super::ContentError::NotFound) if the root does not exist;
     /// [`ContentError::Store`](super::ContentError::Store).
     ///
     /// # Cancel safety
-    /// Dropping the future leaves at most objects that nothing refers to.
+    /// Dropping the future leaves only unreferenced objects.
     pub async fn edit(
         &self,
         domain: &str,
@@ -228,7 +200,7 @@ impl Content {
             check_text(text).map_err(|error| error.at(position))?;
             texts.insert(session.add_text(text));
         }
-        // One batch of loads for the pages the edits name, instead of one for each edit.
+        // One batch of loads for the pages of all edits, instead of one for each edit.
         let named: Vec<Key> = edits.iter().flat_map(Edit::pages).map(keys::page).collect();
         session.run(|session| Ok(map::get_many(session, &root, &named)?)).await?;
         let mut pending = Pending::default();
@@ -279,12 +251,12 @@ impl Content {
 }
 
 impl Edit {
-    /// Returns `true` if the edit reads the order of pages or the pages below one, or removes records: it is planned
-    /// and applied on its own.
+    /// Returns `true` if the edit reads the order or the descendants of pages, or removes records. Such an edit is
+    /// planned and applied on its own.
     fn reads_tree(&self) -> bool {
         match self {
             Self::InsertPage(page) => page.at.is_some(),
-            // Records that go make room, which the count of the map shows.
+            // Removed records free capacity, which only the count of the map shows.
             Self::DeleteFile { .. } | Self::DeleteReusable { .. } => true,
             Self::MovePage { .. }
             | Self::DeletePage { .. }
@@ -294,7 +266,7 @@ impl Edit {
         }
     }
 
-    /// The pages the edit names.
+    /// Returns the pages that the edit refers to.
     fn pages(&self) -> Vec<&PageId> {
         match self {
             Self::InsertPage(new) => new.parent.iter().chain([&new.id]).collect(),
@@ -309,7 +281,7 @@ impl Edit {
         }
     }
 
-    /// The text the edit brings along.
+    /// Returns the text that the edit contains.
     fn text(&self) -> Option<&str> {
         let body = match self {
             Self::InsertPage(page) => Some(&page.body),
@@ -325,17 +297,15 @@ impl Edit {
     }
 }
 
-/// What one edit changes.
+/// The changes of one edit.
 #[derive(Default)]
 pub(crate) struct Plan {
     pub(crate) changes: Changes,
     pub(crate) pages: Vec<(PageId, Touch)>,
     departed: Vec<Departure>,
-    /// Texts the edit made, beside those it brought along.
+    /// Texts that the edit produced, in addition to its own text.
     pub(crate) texts: Vec<String>,
-    /// The parent of the page that the edit adds.
     new_below: Option<Option<PageId>>,
-    /// The class of the record that the edit adds.
     new_record: Option<&'static str>,
     places: Vec<(PageId, PagePlace)>,
     numbered: Option<Numbered>,
@@ -344,12 +314,12 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The plan of an edit that takes the pending changes to be in the map.
+    /// Returns the plan of an edit that requires the pending changes to be in the map.
     fn apply_first() -> Self {
         Self { apply_first: true, ..Self::default() }
     }
 
-    /// Changes a page and what follows from it.
+    /// Changes a page and its derived entries.
     pub(crate) fn set(
         &mut self,
         id: &PageId,
@@ -370,7 +340,7 @@ impl Plan {
     }
 }
 
-/// Changes to a map. A key that one page gives up and another takes ends up with the one that takes it.
+/// Changes to a map. If one page gives up a key and another takes it, the put wins over the removal.
 #[derive(Default)]
 pub(crate) struct Changes {
     put: BTreeMap<Key, bytes::Bytes>,
@@ -394,7 +364,7 @@ impl Changes {
     ) -> ContentResult<()> {
         let old = before.map(|entry| keys::derived(id, entry)).unwrap_or_default();
         let new = after.map(|entry| keys::derived(id, entry)).unwrap_or_default();
-        // What stays is not written again: the nodes it is in need not even be loaded.
+        // Unchanged entries are not rewritten: their nodes need not even be loaded.
         for (key, _) in old.iter().filter(|entry| !new.contains(entry)) {
             self.remove(key.clone());
         }
@@ -414,11 +384,11 @@ impl Changes {
     }
 }
 
-/// One edit's view of the content it applies to.
+/// The content that an edit applies to.
 pub(crate) struct At<'a, 's> {
     pub(crate) session: &'a Session<'s>,
     pub(crate) root: Hash,
-    /// The changes of the edits before, on top of the root.
+    /// The changes of earlier edits, on top of the root.
     pending: &'a Pending,
     pub(crate) now: DateTime<Utc>,
     pub(crate) merger: &'a dyn TextMerger,
@@ -445,11 +415,11 @@ impl At<'_, '_> {
     }
 }
 
-/// The pages a batch touched, in first-touch order.
+/// The pages that a batch touched, in order of the first touch.
 #[derive(Default)]
 struct Touched {
     order: Vec<PageId>,
-    /// Whether each was there before the batch, and whether it is now.
+    /// For each page: existed before the batch, and exists now.
     pages: BTreeMap<PageId, (bool, bool)>,
 }
 

@@ -68,7 +68,7 @@ impl At<'_, '_> {
         self.renamed(page, &before, entry)
     }
 
-    /// The plan of a page that may have another slug, which is part of the paths of the pages below it.
+    /// Plans a change of a page that may change its slug, which is part of the paths of its descendants.
     fn renamed(&self, page: &PageId, before: &PageEntry, after: PageEntry) -> Step<Plan> {
         if after.slug.len() > before.slug.len() {
             if !self.pending.is_empty() {
@@ -103,7 +103,8 @@ impl At<'_, '_> {
         self.renamed(&page.id, &before, entry)
     }
 
-    /// The body a text makes of the one before: what it still shows between conflict markers stays a conflict.
+    /// Returns the body after a text replaces the previous one: the parts that are still between conflict markers
+    /// remain a conflict.
     pub(super) fn next_body(&self, before: &Body, new: &NewBody, texts: &mut Vec<String>) -> Step<Body> {
         let NewBody::Text(text) = new else { return Ok(new.body()) };
         if !before.is_conflict() {
@@ -177,7 +178,7 @@ impl At<'_, '_> {
         self.changed(page, &before, entry)
     }
 
-    /// The plan that writes a page, with its new time of change if it is another one now.
+    /// Returns the plan that writes a page, with a new time of change if the page differs.
     pub(super) fn changed(&self, page: &PageId, before: &PageEntry, mut after: PageEntry) -> Step<Plan> {
         let mut plan = Plan::default();
         if *before != after {
@@ -187,7 +188,7 @@ impl At<'_, '_> {
         Ok(plan)
     }
 
-    /// Refuses a parent that is the page itself or below it.
+    /// Rejects a parent that is the page itself or one of its descendants.
     pub(super) fn check_not_below(&self, page: &PageId, parent: Option<&PageId>) -> Step<()> {
         let Some(parent) = parent else { return Ok(()) };
         let entry = self.known(parent, "into")?;

@@ -1,4 +1,4 @@
-//! Fields as an edit gives them, and the rules they follow.
+//! The fields of an edit and their validation.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,9 @@ use super::super::{
 const NO_TARGET: &str = "is missing: a link needs one";
 const NO_SOURCE: &str = "is missing: a computed page needs it";
 
-/// A text as an edit gives it.
+/// The text of an edit.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum NewBody {
-    /// No text.
     #[default]
     Empty,
     /// Markdown, stored byte for byte.
@@ -27,7 +26,7 @@ pub enum NewBody {
 }
 
 impl NewBody {
-    /// The body this makes; a text is named by its hash.
+    /// Returns the body of the text; a text is identified by its hash.
     #[must_use]
     pub fn body(&self) -> Body {
         match self {
@@ -45,7 +44,7 @@ impl From<&str> for NewBody {
     }
 }
 
-/// Checks the fields against each other and the kind of page, and sets all of them except the slug.
+/// Validates the fields against each other and the kind of the page, and sets all of them except the slug.
 pub(crate) fn apply(fields: &PagePatch, entry: &mut PageEntry) -> ContentResult<()> {
     check(fields, entry.kind)?;
     if matches!((&fields.emoji, &fields.icon), (Some(Some(_)), None)) {
@@ -62,7 +61,7 @@ pub(crate) fn apply(fields: &PagePatch, entry: &mut PageEntry) -> ContentResult<
     Ok(())
 }
 
-/// Takes away the clashes of fields that are set. Those of a set are named after the set and the element.
+/// Removes the clashes of the given fields. A clash of a set element is named after the set and the element.
 fn settle(clashes: &mut Clashes, names: &[&str]) {
     clashes.retain(|name, _| !name.split('.').next().is_some_and(|field| names.contains(&field)));
     clashes.remove(clash_field::EXISTENCE);
@@ -98,7 +97,7 @@ fn check(fields: &PagePatch, kind: PageKind) -> ContentResult<()> {
     fields.variables.as_ref().map_or(Ok(()), check_variables)
 }
 
-/// Refuses a new page that lacks what pages of its kind need.
+/// Rejects a new page without the fields that its kind requires.
 pub(crate) fn check_complete(entry: &PageEntry) -> ContentResult<()> {
     match entry.kind {
         PageKind::Link if entry.target.is_none() => Err(invalid("target", NO_TARGET)),
@@ -107,33 +106,32 @@ pub(crate) fn check_complete(entry: &PageEntry) -> ContentResult<()> {
     }
 }
 
-/// The slug a page gets: the one given, else one of its title, else one of its kind.
+/// Returns the slug for a page: from the given slug, else from the title, else `page`.
 pub(crate) fn wanted_slug(given: Option<&str>, entry: &PageEntry) -> String {
     let slug = given.map(slugify).filter(|slug| !slug.is_empty()).unwrap_or_else(|| slugify(&entry.title));
     if slug.is_empty() { "page".to_owned() } else { slug }
 }
 
-/// Fields of a reusable content to set. What is `None` stays; an inner `None` removes.
+/// Fields of a reusable content to set. `None` leaves a field unchanged; an inner `None` removes it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ReusablePatch {
     /// The title, not empty.
     pub title: Option<String>,
-    /// The text.
     pub body: Option<NewBody>,
-    /// What it is computed from.
+    /// The source of a computed content.
     pub computed: Option<Option<Value>>,
-    /// Seeds the ids of what is computed.
+    /// Seeds the ids of the computed blocks.
     pub computed_seed: Option<Option<String>>,
-    /// Where Git keeps it.
+    /// The file in the Git repository.
     pub git: Option<Option<GitBlob>>,
-    /// The text of the file that it was read from, stored before.
+    /// The text of the source file, already stored.
     pub source: Option<Option<Hash>>,
-    /// Front matter the platform does not know, all of it.
+    /// Complete front matter that the platform does not know.
     pub extra: Option<BTreeMap<String, Value>>,
 }
 
 impl ReusablePatch {
-    /// Checks the fields and sets all of them except the text.
+    /// Validates the fields and sets all of them except the text.
     pub(crate) fn apply(&self, entry: &mut ReusableEntry) -> ContentResult<()> {
         self.title.as_deref().map_or(Ok(()), check_title)?;
         set(&mut entry.title, &self.title);
@@ -146,7 +144,7 @@ impl ReusablePatch {
         Ok(())
     }
 
-    /// The JSON names of the fields that it sets.
+    /// Returns the JSON names of the given fields.
     fn names(&self) -> Vec<&'static str> {
         let given = [
             (self.title.is_some(), "title"),
@@ -162,7 +160,7 @@ fn check_title(title: &str) -> ContentResult<()> {
     if title.trim().is_empty() { Err(invalid("title", "is empty")) } else { Ok(()) }
 }
 
-/// Checks variables as [`docs_markup::check_variables`] does.
+/// Validates variables with [`docs_markup::check_variables`].
 pub(crate) fn check_variables(variables: &BTreeMap<String, VariableValue>) -> ContentResult<()> {
     docs_markup::check_variables(variables).map_err(|error| invalid("variables", error.to_string()))
 }

@@ -1,8 +1,8 @@
-//! Changes of a run of edits that wait to be applied to the map together.
+//! Changes of consecutive edits that are buffered to be applied to the map together.
 //!
-//! Applying them one by one would make the nodes on the way to each change once an edit. Edits of single records are
-//! planned against the map together with the pending changes; an edit that reads positions or subtrees has the pending
-//! changes applied first.
+//! Applying them one by one would rewrite the nodes on the path to each change once per edit. Edits of single records
+//! are planned against the map together with the pending changes; an edit that reads positions or subtrees has the
+//! pending changes applied first.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -23,7 +23,7 @@ pub(crate) struct PagePlace {
 }
 
 impl PagePlace {
-    /// The place of a page with a slug below this one. The top level is the default place.
+    /// Returns the place of a child with a slug. The top level is the default place.
     pub(crate) const fn below(self, slug: &str) -> Self {
         let slash = if self.path_bytes == 0 { 0 } else { 1 };
         let path_bytes = if slug.is_empty() { 0 } else { self.path_bytes + slash + slug.len() };
@@ -31,22 +31,21 @@ impl PagePlace {
     }
 }
 
-/// What a name that is taken was numbered with, so that the next one starts there.
+/// The number given to a name that is in use, so that the next search starts there.
 pub(super) struct Numbered {
-    /// The names among which it has to be unique, and the wanted one.
+    /// The key of the wanted name within the scope in which it must be unique.
     pub(super) base: Key,
     pub(super) number: u64,
 }
 
-/// The pending changes.
 #[derive(Default)]
 pub(super) struct Pending {
     changes: BTreeMap<Key, Change>,
-    /// The new pages, by their parents.
+    /// The number of new pages by parent.
     children: HashMap<Option<PageId>, u64>,
-    /// The new records, by their classes.
+    /// The number of new records by class.
     records: HashMap<&'static str, u64>,
-    /// Where new pages and their parents are.
+    /// The places of new pages and their parents.
     places: HashMap<PageId, PagePlace>,
     numbers: HashMap<Key, u64>,
 }
@@ -56,7 +55,7 @@ impl Pending {
         self.changes.is_empty()
     }
 
-    /// Adds what an edit changes.
+    /// Adds the changes of an edit.
     pub(super) fn add(&mut self, plan: &mut Plan) {
         if let Some(parent) = plan.new_below.take() {
             *self.children.entry(parent).or_default() += 1;
@@ -69,17 +68,16 @@ impl Pending {
         self.changes.extend(std::mem::take(&mut plan.changes).into_changes());
     }
 
-    /// Takes the changes out, to be applied.
+    /// Takes the changes, to be applied.
     pub(super) fn take(&mut self) -> BTreeMap<Key, Change> {
         std::mem::take(self).changes
     }
 
-    /// The change of a key.
     pub(super) fn get(&self, key: &Key) -> Option<&Change> {
         self.changes.get(key)
     }
 
-    /// The last number that a name was given.
+    /// Returns the last number given to a name.
     pub(super) fn number(&self, base: &Key) -> Option<u64> {
         self.numbers.get(base).copied()
     }
@@ -88,24 +86,23 @@ impl Pending {
         self.places.get(page).copied()
     }
 
-    /// The number of new pages directly below a page.
+    /// Returns the number of new children of a page.
     pub(super) fn children(&self, parent: Option<&PageId>) -> u64 {
         self.children.get(&parent.cloned()).copied().unwrap_or_default()
     }
 
-    /// The number of new records of a class.
+    /// Returns the number of new records of a class.
     pub(super) fn records(&self, class: &'static str) -> u64 {
         self.records.get(class).copied().unwrap_or_default()
     }
 
-    /// The rank of the last of the new pages below a page.
+    /// Returns the rank of the last new child of a page.
     pub(super) fn last_child(&self, parent: Option<&PageId>) -> Option<Rank> {
         let (from, to) = keys::children(parent).below();
         let (key, _) = self.changes.range(from..to).next_back()?;
         segments(key).get(2)?.parse().ok()
     }
 
-    /// The changes of a range of keys.
     pub(super) fn range(&self, (from, to): (Key, Key)) -> impl Iterator<Item = (&Key, Option<&Bytes>)> {
         self.changes.range(from..to).map(|(key, change)| (key, change.as_ref()))
     }

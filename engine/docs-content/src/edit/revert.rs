@@ -1,4 +1,4 @@
-//! Making a page what it was in another revision.
+//! Reverting a page to its state in another revision.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use super::{
     At, Plan, appended,
 };
 
-/// Slugs given out by a plan, by parent.
+/// Slugs assigned by a plan, by parent.
 type Given = HashMap<Option<PageId>, HashSet<String>>;
 
 impl At<'_, '_> {
@@ -25,8 +25,8 @@ impl At<'_, '_> {
         }
     }
 
-    /// Removes a page the other revision lacks. Pages below it that the other has are not what is being undone: they
-    /// move up to where the page stood.
+    /// Deletes a page that the other revision lacks. Descendants that the other revision has are not part of the
+    /// reverted change: they move up to the position of the page.
     fn take_away(&self, page: &PageId, now: &PageEntry, to: &Hash) -> Step<Plan> {
         let below = read::subtree(self.session, &self.root, page)?;
         let mut gone = HashSet::new();
@@ -56,7 +56,7 @@ impl At<'_, '_> {
         Ok(plan)
     }
 
-    /// Restores a page that is missing, with the pages that were below it and are missing too.
+    /// Restores a missing page together with its missing descendants.
     fn bring_back(&self, page: &PageId, to: &Hash) -> Step<Plan> {
         let below = read::subtree(self.session, to, page)?;
         let mut plan = Plan::default();
@@ -79,7 +79,7 @@ impl At<'_, '_> {
         Ok(plan)
     }
 
-    /// Gives a page its fields, text and place back; the place only if it still is one.
+    /// Restores the fields, text and position of a page; the position only if it is still valid.
     fn reset(&self, page: &PageId, now: &PageEntry, then: PageEntry) -> Step<Plan> {
         let mut entry = then;
         entry.kind = now.kind;
@@ -93,7 +93,7 @@ impl At<'_, '_> {
         self.changed(page, now, entry)
     }
 
-    /// Tells whether a page may stand where its record says.
+    /// Returns `true` if the parent of the record exists, can have children and is not a descendant of the page.
     fn may_stand(&self, page: &PageId, entry: &PageEntry) -> Step<bool> {
         let Some(parent) = &entry.parent else { return Ok(true) };
         match self.page(parent)? {
@@ -105,7 +105,7 @@ impl At<'_, '_> {
         }
     }
 
-    /// The nearest page above that is still there and can have pages below it.
+    /// Returns the nearest ancestor that still exists and can have children.
     fn nearest_parent(&self, entry: &PageEntry, to: &Hash) -> Step<Option<PageId>> {
         for (id, _) in read::ancestors(self.session, to, entry)? {
             if self.page(&id)?.is_some_and(|above| above.kind.is_parent()) {

@@ -1,4 +1,4 @@
-//! Parents, and siblings: ranks among them, and slugs that none of them has.
+//! Parents and siblings: ranks, positions and unique slugs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,17 +20,17 @@ use super::{
     At, Numbered, PagePlace, Plan,
 };
 
-/// The size of a page with everything below it.
+/// The size of a page with its descendants.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Extent {
-    /// The levels, its own included.
+    /// The number of levels, including that of the page.
     pub(super) levels: usize,
-    /// The bytes that the longest path has beyond that of the page.
+    /// The bytes by which the longest path exceeds that of the page.
     pub(super) path_bytes: usize,
 }
 
 impl At<'_, '_> {
-    /// The value of a key, pending changes included.
+    /// Returns the value of a key, including pending changes.
     pub(super) fn get(&self, key: &Key) -> Step<Option<Bytes>> {
         match self.pending.get(key) {
             Some(change) => Ok(change.clone()),
@@ -43,12 +43,12 @@ impl At<'_, '_> {
         Ok(self.get(&key)?.map(|value| decode(&key, &value)).transpose()?)
     }
 
-    /// The page, or a refusal that names the field it was given in.
+    /// Returns the page, or an error that names the field it was given in.
     pub(super) fn known(&self, id: &PageId, field: &'static str) -> Step<PageEntry> {
         self.page(id)?.ok_or_else(|| invalid(field, format!("is `{id}`, which does not exist")).into())
     }
 
-    /// Checks that pages of a kind may be below a page, `height` levels of them; returns the place of that page.
+    /// Checks that a page can have children of a kind with `height` levels, and returns the place of that page.
     pub(super) fn check_parent(
         &self,
         kind: PageKind,
@@ -73,13 +73,12 @@ impl At<'_, '_> {
         Ok(place)
     }
 
-    /// The number of records of a class with one more.
+    /// Returns the number of records of a class after adding one.
     pub(super) fn count_with_new(&self, class: &'static str) -> Step<u64> {
         let (from, to) = keys::class(class);
         Ok(map::count(self.session, &self.root, &from, &to)? + self.pending.records(class) + 1)
     }
 
-    /// The place of a page.
     pub(super) fn place_of(&self, page: &PageId, entry: &PageEntry) -> Step<PagePlace> {
         let mut slugs: Vec<String> = Vec::new();
         let mut place = self.pending.place(page);
@@ -97,13 +96,13 @@ impl At<'_, '_> {
         Ok(slugs.iter().rev().fold(place.unwrap_or_default(), |place, slug| place.below(slug)))
     }
 
-    /// Checks the paths of a page that gets a place and of all pages below it, whose changes are in the map.
+    /// Checks the path lengths of a page at a place and of its descendants, whose changes are in the map.
     pub(super) fn check_paths(place: PagePlace, extent: Extent) -> Step<()> {
         let longest = place.path_bytes + extent.path_bytes;
         Ok(bounds::check_path(longest).map_err(|what| invalid("slug", what))?)
     }
 
-    /// The extent of a page with everything below it.
+    /// Returns the extent of a page with its descendants.
     pub(super) fn extent(&self, page: &PageId) -> Step<Extent> {
         let mut extent = Extent::default();
         let mut level = HashMap::from([(page.clone(), 0)]);
@@ -127,8 +126,8 @@ impl At<'_, '_> {
         Ok(extent)
     }
 
-    /// A rank for a page at a position among the siblings it has without itself. When there is no room, the plan
-    /// spreads the siblings anew.
+    /// Returns a rank for a page at a position among its siblings, not counting the page itself. If there is no free
+    /// rank, the plan assigns new ranks to all siblings.
     pub(super) fn rank_at(
         &self,
         plan: &mut Plan,
@@ -155,7 +154,7 @@ impl At<'_, '_> {
         }
     }
 
-    /// The position of a page among the children of a page, if it is one of them.
+    /// Returns the position of a page among the children of a parent, if it is one of them.
     fn own_position(&self, page: &PageId, parent: Option<&PageId>, start: u64) -> Step<Option<u64>> {
         match self.page(page)? {
             Some(entry) if entry.parent.as_ref() == parent => {
@@ -166,7 +165,7 @@ impl At<'_, '_> {
         }
     }
 
-    /// Gives all siblings new ranks, in their order; answers the one of the page.
+    /// Assigns new ranks to all siblings in their order, and returns that of the page.
     fn spread(&self, plan: &mut Plan, page: &PageId, parent: Option<&PageId>, at: u64) -> Step<Rank> {
         let mut ids = read::child_ids(self.session, &self.root, parent)?;
         ids.retain(|id| id != page);
@@ -180,7 +179,7 @@ impl At<'_, '_> {
         Ok(Rank::nth(usize::try_from(at).unwrap_or(usize::MAX)))
     }
 
-    /// A rank after all children of a page; `None` when the siblings have to be spread.
+    /// Returns a rank after all children of a page; `None` if the siblings need new ranks.
     pub(super) fn rank_at_end(&self, parent: Option<&PageId>) -> Step<Option<Rank>> {
         let (from, to) = keys::children(parent).below();
         let last = map::range(self.session, &self.root, &map::Range::new(from, to).reversed().limit(1))?;
@@ -189,13 +188,13 @@ impl At<'_, '_> {
         Ok(Rank::between(last.as_ref(), None))
     }
 
-    /// The page that has a slug among its siblings.
+    /// Returns the page that has a slug among the children of a parent.
     fn holder(&self, parent: Option<&PageId>, slug: &str) -> Step<Option<PageId>> {
         let key = keys::slug(parent, slug);
         Ok(self.get(&key)?.map(|value| keys::page_of(&key, &value)).transpose()?)
     }
 
-    /// A slug like the wanted one that no sibling has; empty for kinds without.
+    /// Returns a slug based on the wanted one that no sibling has; empty for kinds without a slug.
     pub(super) fn slug_for(
         &self,
         page: &PageId,
@@ -212,7 +211,7 @@ impl At<'_, '_> {
         })
     }
 
-    /// The same for a new page. A run of equal slugs is numbered on from the last one.
+    /// Returns a slug for a new page. Numbering of equal slugs continues from the last number.
     pub(super) fn new_slug(&self, entry: &PageEntry, wanted: &str) -> Step<(String, Option<Numbered>)> {
         if !entry.kind.has_slug() {
             return Ok((String::new(), None));
@@ -222,7 +221,7 @@ impl At<'_, '_> {
         self.free_name(base, wanted, numbers, |slug| Ok(self.holder(entry.parent.as_ref(), slug)?.is_none()))
     }
 
-    /// The wanted name, or the first free one with a number after the last that this base was given.
+    /// Returns the wanted name, or the first free numbered name after the last number given to this base.
     pub(super) fn free_name(
         &self,
         base: Key,
@@ -239,7 +238,7 @@ impl At<'_, '_> {
     }
 }
 
-/// The wanted slug, or the same with the first free number, as far as the numbers in use have no gaps.
+/// Returns the wanted slug, or the slug with the first free number, provided that the numbers in use have no gaps.
 pub(crate) fn free_slug(wanted: &str, is_free: impl Fn(&str) -> Step<bool>) -> Step<String> {
     if is_free(wanted)? {
         return Ok(wanted.to_owned());
@@ -247,7 +246,7 @@ pub(crate) fn free_slug(wanted: &str, is_free: impl Fn(&str) -> Step<bool>) -> S
     first_free(2, |number| numbered(wanted, number), is_free)
 }
 
-/// The first free one of numbered names, as far as the numbers in use have no gaps.
+/// Returns the first free numbered name, provided that the numbers in use have no gaps.
 fn first_free(
     first: u64,
     numbered: impl Fn(u64) -> String,
@@ -256,9 +255,9 @@ fn first_free(
     Ok(numbered(first_free_after(first - 1, first, |number| is_free(&numbered(number)))?))
 }
 
-/// The first free number after one that is taken, as far as the numbers in use have no gaps.
+/// Returns the first free number after a taken one, provided that the numbers in use have no gaps.
 ///
-/// Doubles the distance until a number is free and then halves it, so a thousand twins cost twenty lookups.
+/// Doubles the distance until a number is free, then bisects: a thousand equal names cost twenty lookups.
 fn first_free_after(last: u64, first: u64, is_free: impl Fn(u64) -> Step<bool>) -> Step<u64> {
     let start = if last < first { 0 } else { last };
     let (mut taken, mut free) = (last, last + 1);
@@ -273,7 +272,7 @@ fn first_free_after(last: u64, first: u64, is_free: impl Fn(u64) -> Step<bool>) 
     Ok(free)
 }
 
-/// A rank behind all children of a page.
+/// Returns a rank after all children of a page.
 pub(crate) fn appended(session: &Session<'_>, root: &Hash, parent: Option<&PageId>) -> Step<Rank> {
     let (from, to) = keys::children(parent).below();
     let last = map::range(session, root, &map::Range::new(from, to).reversed().limit(1))?;

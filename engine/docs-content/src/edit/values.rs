@@ -51,7 +51,7 @@ impl At<'_, '_> {
         Ok(self.get(&key)?.map(|value| decode(&key, &value)).transpose()?)
     }
 
-    /// Returns `true` if no other file has a name.
+    /// Returns `true` if no other file has the name.
     fn is_free_for(&self, name: &str, file: &FileId) -> Step<bool> {
         let mut holders = HashSet::new();
         for id in read::named(self.session, &self.root, name)? {

@@ -40,13 +40,13 @@ fn value(expression: &str) -> Value {
     json!({ "object": "inline", "type": "expression", "isVoid": true, "data": { "expression": expression } })
 }
 
-/// The blocks of a document after evaluation.
+/// Returns the blocks of a document after evaluation.
 fn run(mode: Evaluated, nodes: &[Value]) -> Value {
     let document: Document =
         serde_json::from_value(json!({ "object": "document", "data": {}, "nodes": nodes })).unwrap();
     let done = evaluate(&document, mode, &context(), &claims());
     assert_eq!(done.object, DocumentObject::Is);
-    // What clients get can be read again.
+    // Clients can parse the result.
     let wire = serde_json::to_value(&done).unwrap();
     assert_eq!(serde_json::from_value::<Document>(wire.clone()).unwrap(), done);
     wire["nodes"].clone()

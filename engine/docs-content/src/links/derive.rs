@@ -1,4 +1,4 @@
-//! Keeping the links of a revision what its records and texts say.
+//! Derives the links of a revision from its records and texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,11 +22,11 @@ use super::{
 };
 
 impl Content {
-    /// Brings the links up to date after records changed from `before` to `after`; answers the new root.
+    /// Updates the links after records changed from `before` to `after`, and returns the new root.
     ///
-    /// The links of `before` must be right; those of `after` are still the same. Costs what changed, the links of the
-    /// sources that changed, and the backlinks of the targets that came or went. The nodes it makes stay in the
-    /// session.
+    /// The links of `before` must be correct; those of `after` are still those of `before`. Cost is proportional to
+    /// the changes, the links of the sources that changed, and the backlinks of the targets that were added or
+    /// removed. New nodes remain in the session.
     pub(crate) async fn relink(
         &self,
         session: &mut Session<'_>,
@@ -52,7 +52,7 @@ impl Content {
                 Ok(work)
             })
             .await?;
-        // Reading the links of a long text takes milliseconds.
+        // Parsing the links of a long text takes milliseconds.
         for (source, parts) in std::mem::take(&mut work.parts) {
             let references = session.run(|session| of_parts(session, self.merger(), &parts)).await?;
             work.sources.insert(source, references);
@@ -65,11 +65,11 @@ impl Content {
     }
 }
 
-/// What a change of records means for links.
+/// The effects of a change of records on links.
 #[derive(Default)]
 struct Work {
     parts: Vec<(LinkSource, Parts)>,
-    /// The sources that refer to other things than before, with what they refer to now.
+    /// The sources with changed references, and their current references.
     sources: BTreeMap<LinkSource, References>,
     came: Vec<LinkTarget>,
     went: Vec<LinkTarget>,
@@ -162,7 +162,7 @@ impl Work {
         Ok(changes)
     }
 
-    /// The links to a target, of the sources that still refer to the same things.
+    /// Returns the links to a target from sources with unchanged references.
     fn links_to(
         &self,
         session: &Session<'_>,
@@ -187,7 +187,7 @@ impl Work {
     }
 }
 
-/// The entries of a source: its links, and the backlinks that follow from them.
+/// Returns the entries of a source: its links and their backlinks.
 fn links_of(session: &Session<'_>, root: &Hash, source: &LinkSource) -> Step<BTreeMap<Key, Bytes>> {
     let mut gather = Gather::default();
     let (mut out, mut back) = (BTreeMap::new(), Backlinks::default());
@@ -207,7 +207,7 @@ fn links_of(session: &Session<'_>, root: &Hash, source: &LinkSource) -> Step<BTr
     Ok(out)
 }
 
-/// The entries that follow from what a source refers to, in a revision that has some targets.
+/// Returns the entries for the references of a source, in a revision; `has` reports the targets that exist.
 pub(crate) fn entries(
     source: &LinkSource,
     references: &References,

@@ -1,12 +1,11 @@
-//! Links: what pages and reusable contents refer to, derived with the revision.
+//! Links of pages and reusable contents, derived with the revision.
 //!
-//! Each reference of a source is one entry, whatever the number of places it stands at, and it is kept under how it
-//! stands: [`Standing`] is part of the key, so that broken links are a range of their own and counting them costs
-//! O(log n). The entry names its target, so what becomes of a target's links when it comes or goes is found from the
-//! target's backlinks, without looking at other links of their sources.
+//! Each reference of a source is one entry, however often it occurs. Its [`Standing`] is part of the key, so broken
+//! links are a separate range and counting them costs O(log n). The entry names its target, so the links affected by
+//! adding or removing a target are found through its backlinks, without reading other links of their sources.
 //!
-//! Entries follow from the records and the texts alone, hence equal content has equal entries. Nothing here depends on
-//! what is outside of the revision: whether another space exists is for whoever shows the link to say.
+//! Entries depend only on the records and texts: equal content has equal entries, independent of anything outside the
+//! revision. Code that displays a link to another space checks whether that space exists.
 
 mod derive;
 mod read;
@@ -33,24 +32,24 @@ use super::{
     keys,
 };
 
-/// Most bytes of an address in a key; a hash of the whole follows.
+/// Maximum length of an address in a key, in bytes; a hash of the complete address follows.
 const MAX_KEY_TEXT: usize = 100;
 
-/// How a link stands within its revision.
+/// The state of a link within its revision.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Standing {
-    /// The revision lacks the target; or the text leads nowhere, like a path that no page has.
+    /// The target is missing from the revision, or the text resolves to nothing, such as a path that no page has.
     Broken,
-    /// The revision has the target.
+    /// The target is in the revision.
     Inside,
-    /// The target is on the platform and not in the revision: only the store can tell whether it exists.
+    /// The target is on the platform outside the revision; its existence requires a lookup in the store.
     Outside,
-    /// An address.
+    /// A web address.
     Web,
 }
 
 impl Standing {
-    /// All of them, in the order that links are kept in.
+    /// All states, in key order.
     pub const ALL: [Self; 4] = [Self::Broken, Self::Inside, Self::Outside, Self::Web];
 
     const fn segment(self) -> &'static str {
@@ -63,12 +62,11 @@ impl Standing {
     }
 }
 
-/// What a link stands in.
+/// The page or reusable content that contains a link.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum LinkSource {
-    /// A page: its text, its cover, its target or what it is computed from.
+    /// A page: its text, its cover, its target or its computed sources.
     Page(PageId),
-    /// A reusable content.
     Reusable(ReusableId),
 }
 
@@ -89,14 +87,11 @@ impl LinkSource {
     }
 }
 
-/// What has backlinks: a thing of the revision.
+/// A record of the revision that can have backlinks.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum LinkTarget {
-    /// A page.
     Page(PageId),
-    /// A file.
     File(FileId),
-    /// A reusable content.
     Reusable(ReusableId),
 }
 
@@ -109,7 +104,7 @@ impl LinkTarget {
         }
     }
 
-    /// The key of its record.
+    /// Returns the key of its record.
     fn record(&self) -> Key {
         match self {
             Self::Page(id) => keys::page(id),
@@ -128,39 +123,36 @@ impl LinkTarget {
     }
 }
 
-/// A reference of a source, once for all the places it stands at.
+/// A reference of a source, with all its occurrences.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Link {
-    /// What it stands in.
     pub source: LinkSource,
-    /// Where it leads, as the source says it.
+    /// The destination as given in the source.
     pub reference: ContentRef,
-    /// What it means for the source.
+    /// The role of the target for the source.
     pub relation: LinkRelation,
-    /// At how many places it stands.
+    /// The number of occurrences.
     pub times: u64,
-    /// How it stands within the revision.
+    /// The state within the revision.
     pub standing: Standing,
-    /// Whether all of those places stand under a condition.
+    /// `true` if every occurrence is under a condition.
     pub is_conditional: bool,
 }
 
-/// How many links there are.
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LinkCounts {
-    /// In all.
+    /// All links.
     pub total: u64,
-    /// Those whose target the revision lacks.
+    /// Links to targets that are missing from the revision.
     pub broken: u64,
 }
 
-/// The links of one standing, of all sources or of one.
+/// The links in one state, of all sources or of one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkRange {
-    /// How they stand.
     pub standing: Standing,
-    /// What they stand in; everything when none.
+    /// The source; all sources if `None`.
     pub source: Option<LinkSource>,
 }
 
@@ -173,22 +165,22 @@ impl LinkRange {
         }
     }
 
-    /// The links to one target.
+    /// Returns the prefix of the links to one target.
     fn to(&self, target: &LinkTarget) -> KeyBuf {
         let (class, id) = target.segments();
         self.prefix().part(class).part(id)
     }
 }
 
-/// The target of a reference, seen from what it stands in.
+/// The target of a reference relative to its source.
 enum ResolvedTarget {
-    /// To the source itself: it is there as long as the link is.
+    /// The source itself, which exists as long as the link does.
     Itself,
     Inside(LinkTarget),
-    /// To something of the platform, by kind and id.
+    /// An item of the platform outside the revision, by kind and id.
     Outside(&'static str, String),
     Web(String),
-    /// Nowhere.
+    /// No target.
     Lost(String),
 }
 
@@ -228,7 +220,7 @@ impl ResolvedTarget {
     }
 }
 
-/// A link as it is stored: what its key does not tell.
+/// The stored form of a link, without the fields in its key.
 #[derive(Serialize, Deserialize)]
 struct LinkEntry {
     #[serde(rename = "ref")]
@@ -256,13 +248,13 @@ const fn is_once(times: &u64) -> bool {
 }
 
 impl Link {
-    /// Where it leads, as stored text writes it.
+    /// Returns the destination in the form of stored text.
     #[must_use]
     pub fn destination(&self) -> String {
         reference::destination(&self.reference)
     }
 
-    /// The record of the revision that it leads to.
+    /// Returns the record of the revision that it links to.
     #[must_use]
     pub fn target(&self) -> Option<LinkTarget> {
         ResolvedTarget::of(&self.source, &self.reference).target()
@@ -310,7 +302,7 @@ fn backlink(target: &LinkTarget, source: &LinkSource) -> Key {
     backlinks(target).part(class).part(id).key()
 }
 
-/// The backlinks of one source: each says whether all links to its target stand under conditions.
+/// The backlinks of one source; the value is `true` if all links to the target are under conditions.
 #[derive(Default)]
 struct Backlinks(BTreeMap<Key, bool>);
 
@@ -328,10 +320,10 @@ impl Backlinks {
     }
 }
 
-/// The value of a backlink that only conditions let a reader see.
+/// The value of a backlink if all its links are under conditions.
 const CONDITIONAL_VALUE: &[u8] = b"true";
 
-/// The source at the end of a backlink's key.
+/// Parses the source at the end of a backlink's key.
 fn source_of(key: &str) -> ContentResult<LinkSource> {
     let parts = segments(key);
     let source = match parts.as_slice() {
@@ -341,7 +333,7 @@ fn source_of(key: &str) -> ContentResult<LinkSource> {
     source.ok_or_else(|| ContentError::Corrupt(format!("the key `{key}` is of no backlink")))
 }
 
-/// The target that a backlink's key names.
+/// Parses the target in a backlink's key.
 fn target_of(key: &str) -> ContentResult<LinkTarget> {
     let parts = segments(key);
     let target = match parts.as_slice() {

@@ -1,4 +1,4 @@
-//! Reading links and backlinks, and many things of a revision at once.
+//! Queries of links and backlinks, and batch reads of records.
 
 use std::collections::HashMap;
 
@@ -18,14 +18,14 @@ use super::{
     source_of, target_of,
 };
 
-/// What links to what, and whether under conditions only.
+/// The sources that link to each target. The flag is `true` if all their links are under conditions.
 pub type Backlinks = HashMap<LinkTarget, Vec<(LinkSource, bool)>>;
 
 impl View {
-    /// Up to `limit` links of a standing after a key, with their keys: first those of one source, then of the next.
+    /// Returns up to `limit` links in a state after a key, with their keys, grouped by source.
     ///
     /// # Errors
-    /// [`ContentError`](super::super::ContentError) when the content cannot be read.
+    /// [`ContentError`](super::super::ContentError) if the content cannot be read.
     pub async fn links(
         &self,
         of: &LinkRange,
@@ -44,10 +44,10 @@ impl View {
         found.into_iter().map(|(key, value)| Ok((key.clone(), Link::read(&key, &value)?))).collect()
     }
 
-    /// How many links there are, in all or of one source, in O(log n).
+    /// Returns the number of links, in total or of one source, in O(log n).
     ///
     /// # Errors
-    /// As [`View::links`].
+    /// The errors of [`View::links`].
     pub async fn link_counts(&self, source: Option<&LinkSource>) -> ContentResult<LinkCounts> {
         let root = self.root();
         self.run(|session| {
@@ -67,11 +67,12 @@ impl View {
         .await
     }
 
-    /// Up to `limit` sources that link to a target, after one: pages first, each in the order of the ids, and whether
-    /// they do so under conditions only. The target need not exist; what links to itself is not among them.
+    /// Returns up to `limit` sources that link to a target, after a given source: pages first, each class in order of
+    /// ids. The flag is `true` if all their links are under conditions. The target need not exist; a target's links
+    /// to itself are not included.
     ///
     /// # Errors
-    /// As [`View::links`].
+    /// The errors of [`View::links`].
     pub async fn backlinks(
         &self,
         target: &LinkTarget,
@@ -84,10 +85,10 @@ impl View {
         found.iter().map(|(key, value)| Ok((source_of(key)?, *value == CONDITIONAL_VALUE))).collect()
     }
 
-    /// All that links to files and reusable contents, by target, as [`View::backlinks`] says it.
+    /// Returns the backlinks of all files and reusable contents, by target, as [`View::backlinks`] does for one.
     ///
     /// # Errors
-    /// As [`View::links`].
+    /// The errors of [`View::links`].
     pub async fn all_backlinks(&self) -> ContentResult<Backlinks> {
         let mut all = Backlinks::new();
         for class in [keys::FILE, keys::REUSABLE] {
@@ -100,19 +101,19 @@ impl View {
         Ok(all)
     }
 
-    /// How many sources link to a target, in O(log n).
+    /// Returns the number of sources that link to a target, in O(log n).
     ///
     /// # Errors
-    /// As [`View::links`].
+    /// The errors of [`View::links`].
     pub async fn backlink_count(&self, target: &LinkTarget) -> ContentResult<u64> {
         let (root, (from, to)) = (self.root(), backlinks(target).below());
         self.run(|session| Ok(map::count(session, &root, &from, &to)?)).await
     }
 
-    /// Pages with their paths, in the order asked; the path is empty for kinds that have none.
+    /// Returns pages with their paths, in the order of `ids`; the path is empty for kinds without a path.
     ///
     /// # Errors
-    /// As [`View::links`].
+    /// The errors of [`View::links`].
     pub async fn pages_with_paths(&self, ids: &[PageId]) -> ContentResult<Vec<Option<(PageEntry, String)>>> {
         let root = self.root();
         self.run(|session| {
@@ -132,19 +133,19 @@ impl View {
         .await
     }
 
-    /// Files, in the order asked.
+    /// Returns files in the order of `ids`.
     ///
     /// # Errors
-    /// As [`View::links`].
+    /// The errors of [`View::links`].
     pub async fn files_by_id(&self, ids: &[FileId]) -> ContentResult<Vec<Option<FileEntry>>> {
         let wanted: Vec<Key> = ids.iter().map(keys::file).collect();
         self.many(&wanted).await
     }
 
-    /// Reusable contents, in the order asked.
+    /// Returns reusable contents in the order of `ids`.
     ///
     /// # Errors
-    /// As [`View::links`].
+    /// The errors of [`View::links`].
     pub async fn reusables_by_id(&self, ids: &[ReusableId]) -> ContentResult<Vec<Option<ReusableEntry>>> {
         let wanted: Vec<Key> = ids.iter().map(keys::reusable).collect();
         self.many(&wanted).await
@@ -159,11 +160,11 @@ impl View {
 }
 
 impl Content {
-    /// The links of `after` that `before` does not have so: new ones, and those that came to stand otherwise. With
-    /// their keys, in order, of all sources or of one. Costs what differs.
+    /// Returns the links of `after` that are new or whose state differs from `before`, with their keys, in key order,
+    /// of all sources or of one. Cost is proportional to the differences.
     ///
     /// # Errors
-    /// [`ContentError`](super::super::ContentError) when the content cannot be read.
+    /// [`ContentError`](super::super::ContentError) if the content cannot be read.
     pub async fn changed_links(
         &self,
         domain: &str,

@@ -1,4 +1,4 @@
-//! What a page or a reusable content refers to.
+//! References of pages and reusable contents.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -22,22 +22,21 @@ use super::{
     LinkSource, LinkTarget, ResolvedTarget,
 };
 
-/// The references of one source, and where each stands.
+/// The references of one source with their occurrences.
 pub(crate) type References = BTreeMap<(ContentRef, LinkRelation), Uses>;
 
-/// Where a reference stands in a source.
+/// The occurrences of a reference in a source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Uses {
-    /// At how many places.
+    /// The number of occurrences.
     pub(crate) times: u64,
-    /// Whether they all stand under a condition.
+    /// `true` if every occurrence is under a condition.
     pub(crate) is_conditional: bool,
 }
 
-/// The parts of a record that refer to something.
+/// The fields of a record that can contain references.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Parts {
-    /// The text.
     pub body: Body,
     cover: Option<PageCover>,
     target: Option<ContentRef>,
@@ -62,7 +61,7 @@ impl From<&ReusableEntry> for Parts {
 }
 
 impl Parts {
-    /// The references of the parts, given the text of the body.
+    /// Returns the references of the fields, given the text of the body.
     pub(crate) fn references(&self, markdown: &str) -> References {
         let mut found = References::new();
         let mut add = |reference, relation| {
@@ -77,7 +76,7 @@ impl Parts {
             });
             found.iter_mut().for_each(|(reference, uses)| uses.is_conditional = !always.contains(reference));
         }
-        // What does not stand in the text is there for all who see the source.
+        // References outside the text are visible to every reader of the source.
         let mut add = |reference, relation| {
             let none = Uses { times: 0, is_conditional: false };
             let uses = found.entry((reference, relation)).or_insert(none);
@@ -92,7 +91,7 @@ impl Parts {
         }
         let sources = self.computed.as_ref().and_then(|it| it.get("dependencies")).and_then(Value::as_object);
         for source in sources.into_iter().flatten() {
-            // What a page is computed from is kept as it was given; not all of it need be a reference.
+            // Computed sources are stored as given; not every one contains a reference.
             let reference = source.1.get("ref").and_then(|it| serde_json::from_value(it.clone()).ok());
             if let Some(reference) = reference {
                 add(reference, LinkRelation::DependsOn);
@@ -103,7 +102,7 @@ impl Parts {
 }
 
 impl Parts {
-    /// What of the same content they refer to, given the text of the body.
+    /// Returns the targets within the same content, given the text of the body.
     #[must_use]
     pub fn targets(&self, source: &LinkSource, markdown: &str) -> HashSet<LinkTarget> {
         let references = self.references(markdown);
@@ -114,7 +113,8 @@ impl Parts {
     }
 }
 
-/// The references of a record. A body in conflict counts as what readers are shown: the change request's side.
+/// Returns the references of a record. A conflicting body counts as the version shown to readers, that of the change
+/// request.
 pub(crate) fn of_parts(session: &Session<'_>, merger: &dyn TextMerger, parts: &Parts) -> Step<References> {
     let terms = term_texts(session, &parts.body)?;
     if let [only] = terms.as_slice() {
@@ -124,13 +124,13 @@ pub(crate) fn of_parts(session: &Session<'_>, merger: &dyn TextMerger, parts: &P
     Ok(parts.references(&text::request_side(merger, &terms)))
 }
 
-/// Tells whether a text may have conditions. Where a tag ends is for its reader to say: it may be on lines that begin
-/// with the marks of a quotation.
+/// Returns `true` if a text may have conditions. Only the parser determines the end of a tag, which may continue on
+/// lines with quotation markers.
 fn may_have_conditions(markdown: &str) -> bool {
     tag::names(markdown).any(|name| name == "if")
 }
 
-/// What of a text stands under no condition; nothing when that cannot be told.
+/// Returns the part of a text that is under no condition; empty if it cannot be determined.
 fn unconditional(markdown: &str) -> String {
     document::print(&evaluate::unconditional(&document::parse(markdown))).unwrap_or_default()
 }
@@ -154,11 +154,11 @@ fn of_text(markdown: &str, add: &mut impl FnMut(ContentRef, LinkRelation)) {
     }
 }
 
-/// What a destination in stored text refers to; `None` for one that is empty or holds the data itself.
+/// Parses a destination in stored text; returns `None` if it is empty or a `data:` URL.
 ///
-/// Stored text names things by their ids: see [`reference`](docs_markup::reference). A query, a slash at the end and
-/// space around change nothing of what is meant, nor does a place on what has none. Whatever else has neither scheme
-/// nor host was kept because nothing was found there; it becomes an address that leads nowhere.
+/// Stored text refers to items by id: see [`reference`](docs_markup::reference). A query, a trailing slash and
+/// surrounding white space are ignored, and so is an anchor on a target without anchors. Any other destination
+/// without scheme or host was stored because nothing was found there; it becomes an address without a target.
 pub(crate) fn reference(destination: &str) -> Option<ContentRef> {
     let text = destination.trim();
     let is_data = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:"));
@@ -180,7 +180,7 @@ pub(crate) fn reference(destination: &str) -> Option<ContentRef> {
     Some(named(path.trim_end_matches('/'), anchor).unwrap_or_else(url))
 }
 
-/// Tells whether an address leads out of the content: it has a scheme, or a host.
+/// Returns `true` if an address has a scheme or a host, and therefore points outside the content.
 pub(super) fn has_host_or_scheme(text: &str) -> bool {
     text.starts_with("//")
         || text.split_once(':').is_some_and(|(scheme, _)| {

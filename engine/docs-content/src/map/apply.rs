@@ -1,4 +1,4 @@
-//! Changing a map: rewrites only the nodes on the way to what changed.
+//! Changing a map: rewrites only the nodes on the paths to the changes.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -17,35 +17,34 @@ use super::{
 /// One change of a map: a new value, or `None` to remove the key.
 pub type Change = Option<Bytes>;
 
-/// A map after a change.
+/// The result of [`apply`].
 #[derive(Clone, Debug)]
 pub struct Applied {
-    /// The new root; the old one when nothing changed.
+    /// The new root, or the old one if nothing changed.
     pub root: Hash,
-    /// The nodes made on the way to what changed.
+    /// The new nodes on the paths to the changes.
     pub nodes: Vec<Fresh>,
 }
 
-/// Changes to the entries of one level.
 type Changes = BTreeMap<Key, Option<Item>>;
 
-/// A node that the changes of a level touch, and those changes.
+/// A node that changes of its level affect, with those changes.
 struct Touched {
     node: Arc<Node>,
     changes: Vec<(Key, Option<Item>)>,
 }
 
-/// A run of neighbouring nodes that is cut anew.
+/// A run of adjacent nodes to be split again.
 struct Run {
-    /// The keys of the nodes it replaces, in the level above.
+    /// The keys, in the level above, of the nodes that it replaces.
     old: Vec<(Key, Hash)>,
     entries: Vec<Entry>,
 }
 
 /// Applies changes to a map.
 ///
-/// Works from the leaves up. On each level, the nodes that hold a changed key are cut anew, together with the left
-/// neighbour of a node that lost the key it started with; what comes out are the changes of the level above.
+/// Works bottom-up. On each level, the nodes with a changed key are split again, together with the left neighbour of
+/// a node that lost its first key; the resulting differences are the changes of the level above.
 ///
 /// # Errors
 /// See [`Fault`].
@@ -79,7 +78,7 @@ pub fn apply(nodes: &dyn Nodes, root: &Hash, changes: &BTreeMap<Key, Change>) ->
     Err(Fault::Corrupt("a map without a root"))
 }
 
-/// Cuts runs into nodes; answers the changes of the level above.
+/// Splits runs into nodes, and returns the changes of the level above.
 fn recut(level: u8, runs: Vec<Run>, made: &mut Vec<Fresh>) -> Changes {
     let mut above = Changes::new();
     for run in runs {
@@ -107,7 +106,7 @@ fn cut_run(level: u8, run: &Run, made: &mut Vec<Fresh>) -> Vec<Entry> {
     }
 }
 
-/// The lowest node that holds the whole map: a root with one child is not canonical.
+/// Returns the lowest node that contains the whole map: a root with a single child is not canonical.
 fn collapse(nodes: &dyn Nodes, root: Hash, made: &[Fresh]) -> Pass<Hash> {
     let fresh: HashMap<Hash, &Arc<Node>> = made.iter().map(|f| (f.hash, &f.node)).collect();
     let mut root = root;
@@ -123,9 +122,9 @@ fn collapse(nodes: &dyn Nodes, root: Hash, made: &[Fresh]) -> Pass<Hash> {
     }
 }
 
-/// Keeps of the nodes made those that the new root reaches.
+/// Retains the new nodes that the new root reaches.
 ///
-/// One that happens to be known from elsewhere stays among them: storing it again tells the store that it is in use.
+/// A node that is already stored remains among them: storing it again marks it as in use.
 fn finish(root: Hash, made: Vec<Fresh>) -> Applied {
     let mut fresh: HashMap<Hash, Fresh> = made.into_iter().map(|f| (f.hash, f)).collect();
     let mut out = Vec::new();
@@ -140,14 +139,13 @@ fn finish(root: Hash, made: Vec<Fresh>) -> Applied {
     Applied { root, nodes: out }
 }
 
-/// One level of a map.
 struct Tree<'a> {
     nodes: &'a dyn Nodes,
     root: Hash,
     level: u8,
 }
 
-/// A node of the level: the key it has in the level above, its name, its content.
+/// A node of the level: its key in the level above, its hash, its content.
 struct LocatedNode {
     key: Key,
     hash: Hash,
@@ -155,7 +153,7 @@ struct LocatedNode {
 }
 
 impl Tree<'_> {
-    /// The nodes that hold the changed keys, and the left neighbours of those that lose the key they start with.
+    /// Returns the nodes with changed keys, and the left neighbours of those that lose their first key.
     fn touched(&self, changes: Changes) -> Pass<BTreeMap<Key, (Hash, Touched)>> {
         let mut missing = BTreeSet::new();
         let mut touched: BTreeMap<Key, (Hash, Touched)> = BTreeMap::new();
@@ -191,7 +189,7 @@ impl Tree<'_> {
         if missing.is_empty() { Ok(touched) } else { Err(Fault::Missing(missing)) }
     }
 
-    /// Joins neighbours where the key between them is gone.
+    /// Joins adjacent nodes whose separating key was removed.
     fn runs(&self, touched: BTreeMap<Key, (Hash, Touched)>) -> Pass<Vec<Run>> {
         let mut runs: Vec<Run> = Vec::new();
         for (key, (hash, part)) in touched {
@@ -206,7 +204,7 @@ impl Tree<'_> {
                 _ => runs.push(Run { old: vec![(key, hash)], entries }),
             }
         }
-        // The leftmost node lost everything: the next one takes over its key.
+        // The leftmost node lost all entries: the next node takes over its key.
         if let Some(run) = runs.first_mut()
             && run.entries.is_empty()
             && let Some((last, _)) = run.old.last()
@@ -218,18 +216,18 @@ impl Tree<'_> {
         Ok(runs)
     }
 
-    /// Tells whether a key starts the node directly after a run.
+    /// Returns `true` if a key starts the node directly after a run.
     fn follows(&self, run: &Run, key: &Key) -> Pass<bool> {
         let Some((last, _)) = run.old.last() else { return Ok(false) };
         Ok(self.after(last)?.is_some_and(|located| located.key == *key))
     }
 
-    /// The node that holds a key, or would.
+    /// Returns the node whose key range includes a key.
     fn locate(&self, key: &str) -> Pass<LocatedNode> {
         self.descend(|node| node.child_for(key))
     }
 
-    /// The node before the one that starts with `key`.
+    /// Returns the node before the one that starts with `key`.
     fn before(&self, key: &str) -> Pass<LocatedNode> {
         self.descend(|node| node.lower_bound(key).saturating_sub(1))
     }
@@ -244,7 +242,7 @@ impl Tree<'_> {
         Ok(located)
     }
 
-    /// The node after the one that starts with `key`.
+    /// Returns the node after the one that starts with `key`.
     fn after(&self, key: &str) -> Pass<Option<LocatedNode>> {
         let mut node = load(self.nodes, &self.root, None)?;
         let mut next: Option<(Arc<Node>, usize)> = None;
@@ -272,7 +270,7 @@ fn child(nodes: &dyn Nodes, node: &Arc<Node>, at: usize) -> Pass<LocatedNode> {
     Ok(LocatedNode { key: Key::from(node.key(at)), hash, node: below })
 }
 
-/// The entries of a node with changes in key order applied.
+/// Returns the entries of a node after applying changes in key order.
 fn merged(node: &Node, changes: Vec<(Key, Option<Item>)>) -> Vec<Entry> {
     let mut out = Vec::with_capacity(node.len() + changes.len());
     let mut changes = changes.into_iter().peekable();

@@ -7,22 +7,21 @@ use docs_store::{Hash, Key};
 
 use super::{Child, Entry, Fresh, Item, Node, is_boundary};
 
-/// A map made from all its entries.
+/// The result of [`build`].
 #[derive(Clone, Debug)]
 pub struct Built {
-    /// The root.
     pub root: Hash,
-    /// Every node of the map, the root last.
+    /// All nodes of the map, the root last.
     pub nodes: Vec<Fresh>,
 }
 
-/// The map without entries.
+/// Returns the map without entries.
 #[must_use]
 pub fn empty() -> Fresh {
     fresh(0, &[])
 }
 
-/// Makes a map of entries that are in key order, each key once.
+/// Builds a map from entries in key order with unique keys.
 #[must_use]
 pub fn build(entries: Vec<(Key, Bytes)>) -> Built {
     let mut nodes = Vec::new();
@@ -36,7 +35,8 @@ pub fn build(entries: Vec<(Key, Bytes)>) -> Built {
     Built { root: upper.root, nodes }
 }
 
-/// Makes what stands above the leaves of a map, of the entries that they have there; the empty map without any.
+/// Builds the levels above the leaves of a map, given their entries on level 1. Without entries, returns the empty
+/// map.
 #[must_use]
 pub(crate) fn build_above(leaves: Vec<Entry>) -> Built {
     if leaves.is_empty() {
@@ -48,15 +48,15 @@ pub(crate) fn build_above(leaves: Vec<Entry>) -> Built {
     Built { root, nodes }
 }
 
-/// The leaves of a map, one after the other, each with its entry in the level above. What a leaf is made of is given up
-/// for it, so that a large map need not be in memory twice.
+/// The leaves of a map in order, each with its entry in the level above. The entries of a leaf are consumed, so that
+/// a large map is not in memory twice.
 pub(crate) struct Leaves {
     entries: Peekable<std::vec::IntoIter<(Key, Bytes)>>,
     is_first: bool,
 }
 
 impl Leaves {
-    /// The leaves of entries that are in key order, each key once.
+    /// Creates the leaves of entries in key order with unique keys.
     pub(crate) fn new(entries: Vec<(Key, Bytes)>) -> Self {
         debug_assert!(entries.windows(2).all(|w| w[0].0 < w[1].0), "the entries are in order");
         Self { entries: entries.into_iter().peekable(), is_first: true }
@@ -79,7 +79,7 @@ impl Iterator for Leaves {
     }
 }
 
-/// Puts levels on top of the nodes of a whole level until one is left.
+/// Builds levels above the nodes of a complete level until one node remains.
 pub(super) fn raise(level: u8, children: Vec<Entry>, nodes: &mut Vec<Fresh>) -> Hash {
     let (mut level, mut children) = (level, children);
     loop {
@@ -91,7 +91,8 @@ pub(super) fn raise(level: u8, children: Vec<Entry>, nodes: &mut Vec<Fresh>) -> 
     }
 }
 
-/// Cuts a run of entries into nodes; answers the entries of the level above. `first` is the key of the first node.
+/// Splits a run of entries into nodes, and returns the entries of the level above. `first` is the key of the first
+/// node.
 pub(super) fn cut(level: u8, first: &Key, run: &[Entry], nodes: &mut Vec<Fresh>) -> Vec<Entry> {
     let mut above = Vec::new();
     let mut start = 0;

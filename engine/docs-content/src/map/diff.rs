@@ -1,4 +1,4 @@
-//! Comparing two maps, at the cost of what differs.
+//! Comparing two maps. Cost is proportional to the differences.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -7,14 +7,13 @@ use docs_store::{Hash, Key};
 
 use super::{Fault, Nodes, Pass, load};
 
-/// A key that two maps do not hold alike.
+/// A key with different values in two maps.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
-    /// The key.
     pub key: Key,
-    /// What the first map holds.
+    /// The value in the first map.
     pub before: Option<Bytes>,
-    /// What the second map holds.
+    /// The value in the second map.
     pub after: Option<Bytes>,
 }
 
@@ -27,10 +26,10 @@ struct Part {
     to: Option<Key>,
 }
 
-/// The keys within `ranges` (in order, half open, without overlap) that differ, in key order.
+/// Returns the differing keys within `ranges` (in order, half open, without overlap), in key order.
 ///
-/// Walks both maps level by level. A node that occurs in both is left out with everything below it: equal names are
-/// equal content, and a key occurs once in a map, so nothing below it can differ.
+/// Walks both maps level by level. A node that occurs in both is skipped with its subtree: equal hashes are equal
+/// content, and a key occurs once in a map, so nothing in the subtree can differ.
 ///
 /// # Errors
 /// See [`Fault`].
@@ -57,7 +56,7 @@ fn top(nodes: &dyn Nodes, hash: &Hash) -> Pass<Vec<Part>> {
     Ok(vec![Part { hash: *hash, level: node.level(), from: Key::from(""), to: None }])
 }
 
-/// Both results, or everything that is missing for either.
+/// Returns both results, or the missing nodes of both.
 fn both<A, B>(a: Pass<A>, b: Pass<B>) -> Pass<(A, B)> {
     match (a, b) {
         (Ok(a), Ok(b)) => Ok((a, b)),
@@ -126,7 +125,7 @@ fn leaves(nodes: &dyn Nodes, parts: &[Part], ranges: &[(Key, Key)]) -> Pass<Vec<
     if missing.is_empty() { Ok(out) } else { Err(Fault::Missing(missing)) }
 }
 
-/// Walks two lists in key order side by side.
+/// Compares two lists in key order.
 fn compare(old: Vec<(Key, Bytes)>, new: Vec<(Key, Bytes)>) -> Vec<Difference> {
     let mut out = Vec::new();
     let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());

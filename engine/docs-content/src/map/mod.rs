@@ -1,32 +1,31 @@
-//! A canonical, ordered Merkle map: text keys to JSON, kept as immutable objects.
+//! A canonical, ordered Merkle map from text keys to JSON, stored as immutable objects.
 //!
-//! The entries, in key order, are cut into leaves; the leaves, named by their hashes, are the entries of the level
-//! above, and so on until one node is left: the root. A key starts a new node when the low bits of
+//! The entries, in key order, are split into leaves; the leaves, identified by their hashes, are the entries of the
+//! level above, and so on until one node remains: the root. A key starts a new node if the low bits of
 //! `blake3(level, key)` are zero (4 bits for leaves, 5 above), so leaves hold 16 entries and inner nodes 32 on
-//! average, and **where nodes are cut depends on the set of keys alone**. Hence:
+//! average, and **the node boundaries depend on the set of keys alone**. Hence:
 //!
-//! - equal content has an equal root, by whatever edits it came about;
-//! - changing a value never moves a cut; adding or removing a key moves only the cuts at that key;
-//! - two maps differ only below the nodes whose hashes differ, so [`diff`] costs what changed.
+//! - equal content has an equal root, independent of its history of edits;
+//! - changing a value never moves a boundary; adding or removing a key moves only the boundaries at that key;
+//! - two maps differ only in subtrees with different hashes, so the cost of [`diff`] is proportional to the changes.
 //!
-//! Every function here is pure and works on nodes that were loaded before ([`Nodes`]). A node that is not there is
-//! reported as [`Fault::Missing`], together with all others the same pass could tell it needs: the caller loads them
-//! and calls again. No call needs more passes than the map has levels, plus two for the neighbours of what an
-//! [`apply`] empties.
+//! Every function here is pure and works on loaded nodes ([`Nodes`]). A node that is not loaded is reported as
+//! [`Fault::Missing`], together with all other nodes that the same pass needs: the caller loads them and calls again.
+//! No call needs more passes than the map has levels, plus two for the neighbours of nodes that an [`apply`] empties.
 //!
 //! # Bytes of a node
 //!
-//! A node is JSON, so that whoever has nothing but the database's own shell can still walk from a revision's root to
-//! its pages:
+//! A node is JSON, so that an operator with only a database shell can follow a revision's root to its pages:
 //!
 //! ```json
 //! {"entries": [["p!q2…", {"title": "Start", "kind": "document"}], ["s!!start", "q2…"], ["k!!m!q2…", null]]}
 //! {"level": 1, "children": [["", "<hash>", 17], ["p!r7…", "<hash>", 15]]}
 //! ```
 //!
-//! It is written without white space, an entry that is nothing but its key with `null`. A value is written as it was
-//! given. In an inner node the key is the one its child starts with, followed by the child's hash and the number of
-//! entries below it; the leftmost child of every level has the empty key, so that a new first key changes no separator.
+//! There is no white space between tokens, and an entry with a key only has the value `null`. Other values are
+//! written unchanged. An entry of an inner node is the first key of the child, the hash of the child and the number
+//! of entries below it; the leftmost child of every level has the empty key, so that a new first key changes no
+//! separator.
 
 mod apply;
 mod build;
@@ -50,20 +49,20 @@ pub use self::{
     read::{Range, count, get, get_many, nth, range, rank},
 };
 
-/// Nodes that are at hand.
+/// A source of loaded nodes.
 pub trait Nodes {
-    /// The node of this name, or `None` when it must be loaded first.
+    /// Returns the node with a hash, or `None` if it must be loaded first.
     fn node(&self, hash: &Hash) -> Option<Arc<Node>>;
 }
 
-/// Why a pass over a map ended without an answer.
+/// The reason why a pass over a map ended without a result.
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Fault {
-    /// These nodes are needed first; then the same call makes progress.
+    /// These nodes must be loaded; then the same call makes progress.
     #[error("{} nodes are not loaded", .0.len())]
     Missing(BTreeSet<Hash>),
-    /// A node is not what a map can contain.
+    /// A node violates the invariants of a map.
     #[error("a node of the map is damaged: {0}")]
     Corrupt(&'static str),
 }
@@ -74,28 +73,26 @@ impl Fault {
     }
 }
 
-/// What a pass over a map answers.
+/// The result of a pass over a map.
 pub type Pass<T> = Result<T, Fault>;
 
-/// A node made by a build or a change: its name, its content, its bytes.
+/// A new node of a build or a change.
 #[derive(Clone, Debug)]
 pub struct Fresh {
-    /// The name.
     pub hash: Hash,
-    /// The content.
     pub node: Arc<Node>,
-    /// The bytes to store.
+    /// The serialized form to store.
     pub bytes: Bytes,
 }
 
-/// A node below another: its name and how many entries it holds.
+/// A child node: its hash and the number of entries below it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Child {
     pub(crate) hash: Hash,
     pub(crate) count: u64,
 }
 
-/// What an entry of a node holds: at level 0 a value, above a child.
+/// The content of an entry: a value at level 0, a child above.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Item {
     Value(Bytes),
@@ -104,7 +101,7 @@ pub(crate) enum Item {
 
 pub(crate) type Entry = (Key, Item);
 
-/// Tells whether a key starts a new node of a level.
+/// Returns `true` if a key starts a new node of a level.
 pub(crate) fn is_boundary(level: u8, key: &str) -> bool {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&[level]);
@@ -114,7 +111,7 @@ pub(crate) fn is_boundary(level: u8, key: &str) -> bool {
     low & mask == 0
 }
 
-/// Finds a node and checks its level.
+/// Returns a node after checking its level.
 pub(crate) fn load(nodes: &dyn Nodes, hash: &Hash, level: Option<u8>) -> Pass<Arc<Node>> {
     let node = nodes.node(hash).ok_or_else(|| Fault::missing(*hash))?;
     if level.is_some_and(|l| l != node.level()) {

@@ -1,4 +1,4 @@
-//! One node: its content and its bytes.
+//! A map node and its serialization.
 
 use std::{borrow::Cow, fmt::Write as _};
 
@@ -9,18 +9,18 @@ use serde_json::value::RawValue;
 
 use super::{Child, Entry, Fault, Item, Pass};
 
-/// How an entry without a value is written.
+/// The serialized form of an absent value.
 const EMPTY_VALUE: &str = "null";
-/// No map that fits into memory is higher; a damaged one is refused.
+/// Maximum level of a node. Only a damaged map exceeds it.
 const MAX_LEVEL: u8 = 64;
 
 /// A decoded node of a map.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Node {
     level: u8,
-    /// All keys, one after the other.
+    /// All keys, concatenated.
     keys: String,
-    /// Where each key ends in `keys`.
+    /// The end of each key in `keys`.
     ends: Vec<usize>,
     items: Items,
     count: u64,
@@ -34,10 +34,10 @@ enum Items {
 }
 
 impl Node {
-    /// Reads a node.
+    /// Parses a node.
     ///
     /// # Errors
-    /// [`Fault::Corrupt`] when the bytes are no node, or one that no map contains.
+    /// [`Fault::Corrupt`] if the bytes are not a node, or a node that no map contains.
     pub fn decode(bytes: &Bytes) -> Pass<Self> {
         let form: Form<'_> =
             serde_json::from_slice(bytes).map_err(|_| Fault::Corrupt("not the JSON of a node"))?;
@@ -100,12 +100,12 @@ impl Node {
         self
     }
 
-    /// Makes a node of entries in key order, and its bytes.
+    /// Creates a node from entries in key order, and serializes it.
     pub(crate) fn of(level: u8, entries: &[Entry]) -> (Self, Bytes) {
         let mut node = Self::empty(level, entries.len());
         let (mut values, mut children) = (Vec::new(), Vec::new());
         let mut out = String::with_capacity(96 * entries.len() + 32);
-        // Writing to a text cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = match level {
             0 => out.write_str("{\"entries\":["),
             _ => write!(out, "{{\"level\":{level},\"children\":["),
@@ -133,37 +133,37 @@ impl Node {
             out.push(']');
         }
         out.push_str("]}");
-        // Nodes stay in memory with the room that their bytes have.
+        // Cached nodes retain the capacity of their buffers.
         out.shrink_to_fit();
         node.keys.shrink_to_fit();
         node.items = if level == 0 { Items::Leaf(values) } else { Items::Inner(children) };
         (node.weighed(out.len()), out.into())
     }
 
-    /// The level: 0 for a leaf.
+    /// Returns the level: 0 for a leaf.
     #[must_use]
     pub const fn level(&self) -> u8 {
         self.level
     }
 
-    /// How many entries of the map are below this node.
+    /// Returns the number of entries of the map below this node.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Roughly the bytes the node takes in memory.
+    /// Returns the approximate memory use, in bytes.
     #[must_use]
     pub const fn weight(&self) -> usize {
         self.weight
     }
 
-    /// The names of the nodes directly below, for a walk over everything a root refers to.
+    /// Returns the hashes of the child nodes, for a walk over all objects that a root references.
     pub fn children(&self) -> impl Iterator<Item = Hash> + '_ {
         self.refs().iter().map(|c| c.hash)
     }
 
-    /// The keys and values of a leaf; nothing for an inner node.
+    /// Returns the keys and values of a leaf; empty for an inner node.
     pub fn values(&self) -> impl Iterator<Item = (&str, &Bytes)> + '_ {
         let values: &[Bytes] = match &self.items {
             Items::Leaf(values) => values,
@@ -194,7 +194,7 @@ impl Node {
         }
     }
 
-    /// The position of the first key that is not below this one.
+    /// Returns the position of the first key that is not less than `key`.
     pub(crate) fn lower_bound(&self, key: &str) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -204,13 +204,13 @@ impl Node {
         low
     }
 
-    /// The position of a key of a leaf.
+    /// Returns the position of a key of a leaf.
     pub(crate) fn find(&self, key: &str) -> Option<usize> {
         let at = self.lower_bound(key);
         (at < self.len() && self.key(at) == key).then_some(at)
     }
 
-    /// The position of the child that holds a key, or would.
+    /// Returns the position of the child whose key range includes a key.
     pub(crate) fn child_for(&self, key: &str) -> usize {
         let at = self.lower_bound(key);
         if at < self.len() && self.key(at) == key { at } else { at.saturating_sub(1) }
@@ -245,11 +245,11 @@ struct Form<'a> {
     children: Option<Vec<(Text<'a>, Hash, u64)>>,
 }
 
-/// A key, borrowed unless JSON had to escape it.
+/// A key, borrowed unless it is escaped in JSON.
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The JSON of a value; an empty one stands for an entry that is nothing but its key.
+/// Returns the JSON of a value; an empty value represents an entry with a key only.
 fn json_of(value: &Bytes) -> &str {
     let json = std::str::from_utf8(value).unwrap_or_default();
     debug_assert!(

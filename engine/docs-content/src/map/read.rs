@@ -1,4 +1,4 @@
-//! Reading: single keys, ranges, counts and positions.
+//! Map queries: single keys, ranges, counts and positions.
 
 use std::collections::BTreeSet;
 
@@ -10,31 +10,31 @@ use super::{Fault, Nodes, Pass, load};
 /// A range of keys, `from <= key < to`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Range {
-    /// The first key, included.
+    /// The first key, inclusive.
     pub from: Key,
-    /// The end, excluded; none for the end of the map.
+    /// The end, exclusive; `None` for the end of the map.
     pub to: Option<Key>,
-    /// Starts at the end.
+    /// Iterates backwards from the end.
     pub rev: bool,
-    /// Most entries to return.
+    /// Maximum number of entries to return.
     pub limit: usize,
 }
 
 impl Range {
-    /// Everything from one key up to another.
+    /// Creates the range from one key up to another, exclusive.
     #[must_use]
     pub const fn new(from: Key, to: Key) -> Self {
         Self { from, to: Some(to), rev: false, limit: usize::MAX }
     }
 
-    /// The same range, with at most this many entries.
+    /// Limits the number of entries.
     #[must_use]
     pub const fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;
         self
     }
 
-    /// The same range from its end.
+    /// Reverses the direction.
     #[must_use]
     pub const fn reversed(mut self) -> Self {
         self.rev = true;
@@ -46,7 +46,7 @@ impl Range {
     }
 }
 
-/// The value of a key.
+/// Returns the value of a key.
 ///
 /// # Errors
 /// See [`Fault`].
@@ -59,7 +59,7 @@ pub fn get(nodes: &dyn Nodes, root: &Hash, key: &str) -> Pass<Option<Bytes>> {
     Ok(node.find(key).and_then(|at| node.value(at)).cloned())
 }
 
-/// The values of keys, in the order asked; reports all missing nodes of one level at once.
+/// Returns the values of keys, in the order of `keys`. Reports all missing nodes of one level at once.
 ///
 /// # Errors
 /// See [`Fault`].
@@ -80,11 +80,11 @@ pub fn get_many<K: AsRef<str>>(nodes: &dyn Nodes, root: &Hash, keys: &[K]) -> Pa
 struct Pending {
     hash: Hash,
     level: Option<u8>,
-    /// How many entries it holds at most, for guessing how far to look ahead.
+    /// Upper bound of its entries, for estimating the read-ahead.
     count: u64,
 }
 
-/// The entries of a range, in its direction.
+/// Returns the entries of a range, in its direction.
 ///
 /// # Errors
 /// See [`Fault`].
@@ -125,7 +125,7 @@ pub fn range(nodes: &dyn Nodes, root: &Hash, range: &Range) -> Pass<Vec<(Key, By
             let child = node.refs()[at];
             stack.push(Pending { hash: child.hash, level: Some(node.level() - 1), count: child.count });
         };
-        // The stack gives back the last one first.
+        // The stack is last-in, first-out.
         if range.rev { (first..end).for_each(&mut push) } else { (first..end).rev().for_each(&mut push) }
     }
     if !missing.is_empty() {
@@ -135,7 +135,7 @@ pub fn range(nodes: &dyn Nodes, root: &Hash, range: &Range) -> Pass<Vec<(Key, By
     Ok(out)
 }
 
-/// How many keys of the map are below this one.
+/// Returns the number of keys of the map that are less than `key`.
 ///
 /// # Errors
 /// See [`Fault`].
@@ -150,7 +150,7 @@ pub fn rank(nodes: &dyn Nodes, root: &Hash, key: &str) -> Pass<u64> {
     Ok(before + node.lower_bound(key) as u64)
 }
 
-/// How many keys are in `from <= key < to`.
+/// Returns the number of keys in `from <= key < to`.
 ///
 /// # Errors
 /// See [`Fault`].
@@ -165,7 +165,7 @@ pub fn count(nodes: &dyn Nodes, root: &Hash, from: &str, to: &str) -> Pass<u64> 
     }
 }
 
-/// The entry at a position of the whole map, counted from 0.
+/// Returns the entry at a position of the whole map, counted from 0.
 ///
 /// # Errors
 /// See [`Fault`].

@@ -1,4 +1,4 @@
-//! The map against a sorted map, a rebuild, and a walk over everything.
+//! Compares the map with a sorted map, a rebuild and a full walk.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Loaded nodes; counts what is asked for.
+/// A set of loaded nodes.
 #[derive(Default, Clone)]
 struct Memory(HashMap<Hash, Arc<Node>>);
 
@@ -34,7 +34,7 @@ impl Memory {
         built.root
     }
 
-    /// Runs a pass, taking what it misses from `store`; answers also how many passes and nodes it took.
+    /// Runs a pass, loading missing nodes from `store`. Also returns the number of passes and loaded nodes.
     fn run<T>(store: &Self, step: impl Fn(&Self) -> Pass<T>) -> (T, usize, usize) {
         let mut loaded = Self::default();
         for passes in 1.. {
@@ -74,7 +74,7 @@ fn batch(limit: u32) -> impl Strategy<Value = BTreeMap<Key, Change>> {
         .prop_map(|ops| ops.into_iter().map(|(k, v)| (key(k), v.map(value))).collect())
 }
 
-/// Batches that empty whole stretches, which is where nodes disappear.
+/// Batches that empty long ranges of keys, which removes nodes.
 fn stretch(limit: u32) -> impl Strategy<Value = BTreeMap<Key, Change>> {
     (0..limit, 1u32..200, any::<bool>())
         .prop_map(|(from, n, put)| (from..from + n).map(|k| (key(k), put.then(|| value(k)))).collect())
@@ -102,7 +102,7 @@ fn the_empty_map_holds_nothing() {
 
 #[test]
 fn the_bytes_of_a_map_never_change() {
-    // Whoever writes nodes in another way has to read this one too, and equal content would have two roots.
+    // A changed format would still have to read these bytes, and equal content would have two roots.
     let mut memory = Memory::default();
     assert_eq!(empty().bytes.as_ref(), br#"{"entries":[]}"#);
     let two: Model = [("p!a".into(), Bytes::from("1")), ("p!b\"c".into(), Bytes::new())].into();
@@ -151,7 +151,7 @@ fn damaged_nodes_are_errors() {
         for at in 0..fresh.bytes.len() {
             let mut bytes = fresh.bytes.to_vec();
             bytes[at] ^= 0x41;
-            // Many changes still read as some node; none may panic.
+            // Many corruptions still parse as a node; none may panic.
             let _ = Node::decode(&bytes.into());
             assert!(Node::decode(&fresh.bytes.slice(..at)).is_err(), "a cut node is refused");
         }

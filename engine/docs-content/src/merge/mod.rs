@@ -1,9 +1,9 @@
 //! Three-way merge of revisions.
 //!
-//! Both sides are compared with the revision they came from, and only what both changed is merged: a record field by
-//! field (parent and rank are one), a text line by line, sets by element. What does not unite keeps the change
-//! request's value and remembers all three; what one side removed and the other changed is kept. Then the pages that
-//! either side touched are made a sound tree again. Nothing of this is silent: each is a [`ConflictNote`].
+//! Both sides are compared with their common ancestor, and only records that both changed are merged: field by field
+//! (parent and rank are one field), texts line by line, sets by element. A conflicting field keeps the value of the
+//! change request, and all three values are recorded; a record that one side deleted and the other changed is kept.
+//! The changed pages are then repaired to a valid tree. Every conflict and repair is reported as a [`ConflictNote`].
 
 mod repair;
 mod three_way;
@@ -28,55 +28,49 @@ use super::{
     redirects,
 };
 
-/// What a conflict is about.
+/// The subject of a conflict.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", content = "id", rename_all = "camelCase")]
 pub enum Subject {
-    /// A page.
     Page(PageId),
-    /// A file.
     File(FileId),
-    /// A reusable content.
     Reusable(ReusableId),
-    /// A variable of the space.
     Variable(String),
 }
 
-/// What did not unite, and what the merge did about it.
+/// A conflict and its resolution.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(tag = "conflict", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Conflict {
-    /// Both sides set a field differently; the change request's value stands.
+    /// Both sides set a field differently; the value of the change request is kept.
     Field {
-        /// The field, see [`Clashes`](super::Clashes).
+        /// The name of the field in [`Clashes`](super::Clashes).
         field: String,
     },
-    /// Both sides changed the same part of the text; the record holds all terms.
+    /// Both sides changed the same part of the text; the record contains all terms.
     Text,
-    /// One side removed what the other changed; it was kept.
+    /// One side deleted the item that the other changed; it was kept.
     Existence,
-    /// The page it stood below is gone; it moved up.
+    /// The parent was deleted; the page moved up.
     ParentGone {
-        /// The page that is gone.
+        /// The deleted parent.
         parent: PageId,
     },
-    /// It would have stood below itself; the change request's move was undone.
+    /// The page would be its own ancestor; the move of the change request was undone.
     Cycle,
-    /// It may not stand where both changes together put it; it moved up.
+    /// The combined changes would put the page under a parent that cannot have it; it moved up.
     Misplaced,
-    /// A sibling has its slug; it got another.
+    /// A sibling has the same slug; the page got another one.
     SlugTaken {
-        /// The slug it had.
+        /// The previous slug.
         slug: String,
     },
 }
 
-/// Something a merge could not unite.
+/// A conflict with its subject.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct ConflictNote {
-    /// What it is about.
     pub subject: Subject,
-    /// What happened.
     #[serde(flatten)]
     pub conflict: Conflict,
 }
@@ -87,19 +81,18 @@ pub struct ConflictNote {
 pub struct Merged {
     /// The root of the merged content.
     pub root: Hash,
-    /// What this merge could not unite, ordered by subject; empty for a clean merge.
+    /// The conflicts of this merge, ordered by subject; empty for a clean merge.
     pub conflicts: Vec<ConflictNote>,
-    /// How many pages of the result have something to decide, from this merge or an earlier one.
+    /// The number of conflicted pages in the result, from this merge or an earlier one.
     pub conflicted: u64,
-    /// How many pages of the side of main content had something to decide before.
+    /// The number of conflicted pages in main content before the merge.
     pub conflicted_before: u64,
-    /// What it cost.
     pub cost: Cost,
 }
 
 impl Merged {
-    /// Tells whether this merge brings nothing to decide: neither of its own, nor something that an earlier one left
-    /// in the change request.
+    /// Returns `true` if this merge adds no conflicts: neither new ones, nor those of earlier merges in the change
+    /// request.
     #[must_use]
     pub const fn is_clean(&self) -> bool {
         self.conflicts.is_empty() && self.conflicted <= self.conflicted_before
@@ -107,19 +100,18 @@ impl Merged {
 }
 
 impl Content {
-    /// Merges two revisions that both came from a third one, main content and a change request, whichever of them is to
-    /// become the result.
+    /// Merges a change request and main content, given their common ancestor. Either of them may become the result.
     ///
-    /// The result is always sound content: where both do not unite, it says so and keeps what either had. The cost
-    /// grows with what the sides changed, not with the size of the content. Every object of the new root is stored
-    /// before this answers.
+    /// The result is always valid content: conflicts are reported, and the values of both sides are retained. Cost is
+    /// proportional to the changes of the sides, independent of the size of the content. Every object of the new root
+    /// is stored before this function returns.
     ///
     /// # Errors
-    /// [`ContentError::NotFound`](super::ContentError::NotFound) when a root does not exist;
+    /// [`ContentError::NotFound`](super::ContentError::NotFound) if a root does not exist;
     /// [`ContentError::Store`](super::ContentError::Store).
     ///
     /// # Cancel safety
-    /// Dropping the future leaves at most objects that nothing refers to.
+    /// Dropping the future leaves only unreferenced objects.
     pub async fn merge(&self, domain: &str, sides: ThreeWay<Hash>) -> ContentResult<Merged> {
         let mut session = self.session(domain);
         let (root, notes) = match sides.winner() {
@@ -180,13 +172,12 @@ impl Content {
     }
 }
 
-/// A record as it is stored.
+/// The serialized form of a record.
 type Stored = Option<Bytes>;
 
-/// All records that a side changed.
 struct Sides(BTreeMap<Key, ThreeWay<Stored>>);
 
-/// A page that a side changed, as all have it.
+/// A page that a side changed, in all versions.
 pub(crate) struct TouchedPage {
     pub(crate) base: Option<PageEntry>,
     pub(crate) ours: Option<PageEntry>,
@@ -194,11 +185,11 @@ pub(crate) struct TouchedPage {
     pub(crate) merged: Option<PageEntry>,
 }
 
-/// The records merged one by one, before the tree is repaired.
+/// The result of merging each record, before the tree is repaired.
 #[derive(Default)]
 pub(crate) struct United {
     pub(crate) pages: BTreeMap<PageId, TouchedPage>,
-    /// Changes of other records, against the side of main content.
+    /// Changes of other records, relative to main content.
     values: BTreeMap<Key, Option<Bytes>>,
     pub(crate) notes: BTreeSet<ConflictNote>,
     texts: Vec<String>,
@@ -208,7 +199,7 @@ impl Sides {
     fn of(ours: Vec<Difference>, theirs: Vec<Difference>) -> Self {
         let mut sides: BTreeMap<Key, ThreeWay<Stored>> = BTreeMap::new();
         for Difference { key, before, after } in ours {
-            // Until their list says otherwise, the request left it as it was.
+            // Unchanged in the request, unless its differences contain the key.
             sides.insert(key, ThreeWay { base: before.clone(), ours: after, theirs: before });
         }
         for Difference { key, before, after } in theirs {
@@ -269,7 +260,7 @@ fn unite_page(
     Ok(TouchedPage { base, ours, theirs, merged })
 }
 
-/// The changes of what follows from a file record.
+/// Returns the changes of the entries derived from a file record.
 fn renamed(
     key: &Key,
     id: &FileId,
@@ -286,7 +277,7 @@ fn renamed(
     Ok(changes)
 }
 
-/// The change of a record against the side of main content, if it is one.
+/// Returns the merged record if it differs from main content.
 fn unite_value<T: Serialize + DeserializeOwned>(
     fields: &mut Fields<'_, '_>,
     key: &Key,

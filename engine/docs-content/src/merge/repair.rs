@@ -1,4 +1,4 @@
-//! Making the pages that a merge touched a sound tree again.
+//! Repairing the page tree after a merge.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -16,17 +16,17 @@ use super::{
     three_way::position,
 };
 
-/// The touched pages, sound.
+/// The repaired pages.
 pub(super) struct Repaired {
     pub(super) pages: BTreeMap<PageId, Option<PageEntry>>,
     pub(super) notes: BTreeSet<ConflictNote>,
 }
 
-/// Repairs the tree: every page stands below one that lives and can have children, none below itself, and no two
-/// siblings share a slug.
+/// Repairs the tree: every page has an existing parent that can have children, no page is its own ancestor, and no
+/// two siblings share a slug.
 ///
-/// Only touched pages can be wrong: a page no side changed stands as it did in both, and if the page above it is
-/// gone or moved, that one was touched.
+/// Only changed pages can be invalid: the position of an unchanged page is the same on both sides, and a deleted or
+/// moved parent is itself a changed page.
 pub(super) fn repair(session: &Session<'_>, ours: &Hash, united: &United) -> Step<Repaired> {
     let pages = united.pages.iter().map(|(id, page)| (id.clone(), page.merged.clone())).collect();
     let mut tree = Tree { session, root: *ours, touched: &united.pages, pages, notes: BTreeSet::new() };
@@ -38,7 +38,7 @@ pub(super) fn repair(session: &Session<'_>, ours: &Hash, united: &United) -> Ste
     Ok(Repaired { pages: tree.pages, notes: tree.notes })
 }
 
-/// The merged tree: the touched pages over the content of the side that is not the request's.
+/// The merged tree: the changed pages over main content.
 struct Tree<'a, 's> {
     session: &'a Session<'s>,
     root: Hash,
@@ -59,7 +59,7 @@ impl Tree<'_, '_> {
         self.notes.insert(ConflictNote { subject: Subject::Page(id.clone()), conflict });
     }
 
-    /// Moves a page below another parent and keeps where each version had it.
+    /// Moves a page to another parent and records its position in each version.
     fn move_page(&mut self, id: &PageId, parent: Option<PageId>, rank: Rank) {
         let known = self.touched.get(id);
         let clash = Clash {
@@ -74,7 +74,7 @@ impl Tree<'_, '_> {
         }
     }
 
-    /// Moves a page up until it stands below one that lives and may have it.
+    /// Moves a page up to its nearest ancestor that exists and can be its parent.
     fn find_parent(&mut self, id: &PageId) -> Step<()> {
         let Some(Some(entry)) = self.pages.get(id).cloned() else { return Ok(()) };
         let mut parent = entry.parent.clone();
@@ -108,14 +108,14 @@ impl Tree<'_, '_> {
         Ok(())
     }
 
-    /// The page a removed one stood below, on the side where it lived longest.
+    /// Returns the last parent of a deleted page, from a side that still has it, else from the base.
     fn parent_of_dead(&self, id: &PageId) -> Option<PageId> {
         let known = self.touched.get(id)?;
         let last = known.ours.as_ref().or(known.theirs.as_ref()).or(known.base.as_ref())?;
         last.parent.clone()
     }
 
-    /// Undoes moves of the request until no page stands below itself.
+    /// Undoes moves of the request until no page is its own ancestor.
     fn break_cycles(&mut self) -> Step<()> {
         let mut undone = BTreeSet::new();
         for id in self.touched.keys() {
@@ -126,7 +126,7 @@ impl Tree<'_, '_> {
         Ok(())
     }
 
-    /// The pages of the cycle that the pages above a page run into.
+    /// Returns the pages of the cycle among the ancestors of a page.
     fn cycle_above(&self, id: &PageId) -> Step<Option<Vec<PageId>>> {
         let mut chain: Vec<PageId> = Vec::new();
         let mut seen: HashMap<PageId, usize> = HashMap::new();
@@ -142,10 +142,11 @@ impl Tree<'_, '_> {
         Ok(None)
     }
 
-    /// Takes one page out of a cycle: back to where the other side has it, or to the top level when that was tried.
+    /// Removes one page from a cycle: moves it to its position in main content, or to the top level if that was
+    /// already tried.
     ///
-    /// Neither side has a cycle, so one contains a move of the request or a page that a repair moved. Each page goes
-    /// back once and to the top once, so this ends.
+    /// Neither side has a cycle, so every cycle contains a page moved by the request or by a repair. Each page is
+    /// moved back once and to the top level once, so this terminates.
     fn undo_one(&mut self, cycle: &[PageId], undone: &mut BTreeSet<PageId>) -> Step<()> {
         let moved = |id: &&PageId| {
             let Some(page) = self.touched.get(*id) else { return false };
@@ -173,7 +174,7 @@ impl Tree<'_, '_> {
         Ok(())
     }
 
-    /// Gives pages whose slug a sibling has another one.
+    /// Assigns new slugs to pages that share a slug with a sibling.
     fn number_slugs(&mut self) -> Step<()> {
         let mut claims: BTreeMap<(Option<PageId>, String), Vec<PageId>> = BTreeMap::new();
         for (id, entry) in &mut self.pages {
@@ -206,7 +207,8 @@ impl Tree<'_, '_> {
         Ok(())
     }
 
-    /// Who keeps a slug: who had it in the base, then who has it on the side that is not the request's.
+    /// Sort key for the owner of a slug: first the page that has it in the base, then the page that has it in main
+    /// content.
     fn claim(&self, id: &PageId, parent: Option<&PageId>, slug: &str) -> (u8, PageId) {
         let has = |entry: &Option<PageEntry>| {
             entry.as_ref().is_some_and(|entry| entry.parent.as_ref() == parent && entry.slug == slug)
@@ -219,7 +221,7 @@ impl Tree<'_, '_> {
         (order, id.clone())
     }
 
-    /// The page with a slug that neither side touched.
+    /// Returns the page with a slug, if it is unchanged on both sides.
     fn untouched_holder(&self, parent: Option<&PageId>, slug: &str) -> Step<Option<PageId>> {
         let holder = read::holder(self.session, &self.root, parent, slug)?;
         Ok(holder.filter(|id| !self.pages.contains_key(id)))

@@ -1,4 +1,4 @@
-//! Three-way merge of one record, field by field, and the rule that all of it follows.
+//! Three-way merge of a single record, field by field.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,45 +19,45 @@ use super::{
     Conflict, ConflictNote, Stored, Subject,
 };
 
-/// Fields that are merged together, by the name their clash has.
+/// Fields that are merged as one, by the name of their clash.
 const MERGED_TOGETHER: [(&str, &[&str]); 2] = [
     (clash_field::POSITION, &["parent", "rank"]),
     (clash_field::CONTENT, &["contentType", "size", "dimensions", "blob", "parts"]),
 ];
 /// Fields that are merged element by element.
 const MERGED_BY_ELEMENT: [&str; 2] = ["variables", "extra"];
-/// Fields with rules of their own.
+/// Fields with separate merge rules.
 const MERGED_APART: [&str; 6] = ["createdAt", "updatedAt", "git", "source", "body", "clash"];
-/// What may differ without the record having been changed by anyone: where it stands among its siblings is kept in
-/// the record, and moves when siblings are spread.
+/// Fields that can change without an edit of the record. The rank is one of them, because it changes when the
+/// siblings get new ranks.
 const BOOKKEEPING_FIELDS: [&str; 4] = ["rank", "updatedAt", "git", "source"];
 
 type Object = Map<String, Value>;
 
-/// Three versions of a value: the one that both sides came from, and those of the sides.
+/// Three versions of a value: the common ancestor and both sides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ThreeWay<T> {
-    /// What both sides came from.
+    /// The version of the common ancestor.
     pub base: T,
-    /// What main content has.
+    /// The version of main content.
     pub ours: T,
-    /// What the change request has.
+    /// The version of the change request.
     pub theirs: T,
 }
 
-/// The side whose version of a value stands.
+/// The side that provides the merged value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Winner {
-    /// Both sides have the same.
+    /// Both sides are equal.
     Either,
     Ours,
     Theirs,
-    /// Both sides changed it, and not to the same.
+    /// Both sides changed the value differently.
     Neither,
 }
 
 impl<T: PartialEq> ThreeWay<T> {
-    /// The rule of a three-way merge: a change wins over what was left as it was.
+    /// Applies the rule of a three-way merge: a changed version takes precedence over an unchanged one.
     pub(super) fn winner(&self) -> Winner {
         if self.ours == self.theirs {
             Winner::Either
@@ -89,7 +89,7 @@ impl<T> ThreeWay<T> {
     }
 }
 
-/// Merges records one after the other; collects the texts they need, the texts they make, and the notes.
+/// Merges records in sequence; collects missing texts, new texts and conflict notes.
 pub(super) struct Fields<'a, 's> {
     session: &'a Session<'s>,
     merger: &'a dyn TextMerger,
@@ -103,13 +103,13 @@ impl<'a, 's> Fields<'a, 's> {
         Self { session, merger, gather: Gather::default(), notes: BTreeSet::new(), texts: Vec::new() }
     }
 
-    /// The notes and the new texts; or a stop, when texts have to be loaded first.
+    /// Returns the notes and the new texts, or stops the pass if texts must be loaded first.
     pub(super) fn finish(self) -> Step<(BTreeSet<ConflictNote>, Vec<String>)> {
         self.gather.done()?;
         Ok((self.notes, self.texts))
     }
 
-    /// The record that three make.
+    /// Merges three versions of a record.
     pub(super) fn record<T: Serialize + DeserializeOwned>(
         &mut self,
         key: &Key,
@@ -144,7 +144,7 @@ impl<'a, 's> Fields<'a, 's> {
         Ok(merged.map(typed).transpose()?)
     }
 
-    /// A record that one side removed: it stays if the other side changed it.
+    /// Merges a record that one side deleted: it is kept if the other side changed it.
     fn kept(
         &mut self,
         subject: Subject,
@@ -175,7 +175,7 @@ impl<'a, 's> Fields<'a, 's> {
         Some(kept)
     }
 
-    /// A record that both sides changed.
+    /// Merges a record that both sides changed.
     fn object(&mut self, subject: &Subject, three: ThreeWay<&Object>) -> Step<Object> {
         let mut out = Object::new();
         let notes = three.try_map(clashes)?;
@@ -203,7 +203,7 @@ impl<'a, 's> Fields<'a, 's> {
                 && MERGED_BY_ELEMENT.iter().all(|set| name.split('.').next() != Some(set))
                 && MERGED_TOGETHER.iter().all(|(title, all)| name != title && !all.contains(name))
         };
-        // A field that a note is about may be absent by now, and a note need not be about a field.
+        // A field with a note may be absent now, and a note need not concern a single field.
         let names: BTreeSet<&str> = three
             .into_array()
             .into_iter()
@@ -227,7 +227,7 @@ impl<'a, 's> Fields<'a, 's> {
         Ok(out)
     }
 
-    /// A map that is merged by element.
+    /// Merges a map by element.
     fn set(
         &mut self,
         subject: &Subject,
@@ -248,7 +248,7 @@ impl<'a, 's> Fields<'a, 's> {
         let mut out = Object::new();
         for name in names {
             let title = format!("{prefix}{name}");
-            // A value may itself be null, so one that is there is wrapped.
+            // A value can be null, so present values are wrapped.
             let values = sets.map(|s| s.get(name).map_or(Value::Null, |value| json!([value])));
             let before =
                 notes.as_ref().map(|n| n.get(&title).cloned().map(|note| note_map(note, |v| json!([v]))));
@@ -263,7 +263,7 @@ impl<'a, 's> Fields<'a, 's> {
         out
     }
 
-    /// One value, with the note that an earlier merge left on it.
+    /// Merges a value together with the note of an earlier merge.
     fn merge_value(
         &mut self,
         subject: &Subject,
@@ -286,7 +286,7 @@ impl<'a, 's> Fields<'a, 's> {
         }
     }
 
-    /// The fields with rules of their own.
+    /// Merges the fields with separate rules.
     fn apart(&mut self, subject: &Subject, three: ThreeWay<&Object>, out: &mut Object) -> Step<()> {
         let ThreeWay { base, ours, theirs } = three;
         let times = |name| {
@@ -299,7 +299,7 @@ impl<'a, 's> Fields<'a, 's> {
         if let Some(last) = times("updatedAt").max() {
             out.insert("updatedAt".to_owned(), to_value(&last)?);
         }
-        // What Git knows is known of main content; the request has a say only where main has nothing new.
+        // Git metadata belongs to main content; that of the request is used only if main content has no newer one.
         let known = if ours.get("git") == base.get("git") { theirs } else { ours };
         for name in ["git", "source"] {
             if let Some(value) = known.get(name) {
@@ -324,11 +324,11 @@ impl<'a, 's> Fields<'a, 's> {
             return Ok(merged);
         }
         let Some(terms) = self.gather.ask(term_texts(self.session, &merged))? else {
-            // The pass ends without an answer; what stands here is never seen.
+            // The pass ends without a result; this value is discarded.
             return Ok(merged);
         };
         let terms: Vec<&str> = terms.iter().map(|t| &**t).collect();
-        // What is too long for a page is left to people, like what does not unite.
+        // A text that exceeds the size limit is a conflict too.
         match unite(self.merger, &terms).filter(|text| check_page_size(text).is_ok()) {
             Some(text) if text.is_empty() => Ok(Body::Empty),
             Some(text) => {
@@ -348,7 +348,7 @@ impl<'a, 's> Fields<'a, 's> {
     }
 }
 
-/// One field, or several as one value; null when none is there.
+/// Returns one field, or several as one object; null if none is present.
 fn pick(object: &Object, names: &[&str]) -> Value {
     if let [name] = names {
         return object.get(*name).cloned().unwrap_or(Value::Null);
@@ -390,7 +390,7 @@ fn to_value<T: Serialize>(value: &T) -> ContentResult<Value> {
     serde_json::to_value(value).map_err(|e| ContentError::Corrupt(format!("a record has no JSON form: {e}")))
 }
 
-/// The position of a page as a clash remembers it.
+/// Returns the position of a page as recorded in a clash.
 pub(super) fn position(entry: Option<&super::PageEntry>) -> Value {
     entry.map_or(Value::Null, |entry| {
         let mut fields: BTreeMap<&str, &str> = BTreeMap::from([("rank", entry.rank.as_str())]);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// `one` with `three` below it; and `two`.
+/// Returns content of the pages `one` with the child `three`, and `two`.
 pub(super) fn three() -> (Content, Hash) {
     let content = content();
     let root = now(content.empty_root(DOMAIN)).unwrap();
@@ -59,7 +59,7 @@ fn a_sibling_with_the_same_slug_gets_a_number() {
     let view = content.view(DOMAIN, root);
     assert_eq!(now(view.page(&id(10))).unwrap().unwrap().slug, "one-2");
     assert_eq!(now(view.page(&id(29))).unwrap().unwrap().slug, "one-21");
-    // Elsewhere the slug is free.
+    // The slug is free under another parent.
     let root = apply(&content, root, &[insert(id(40), Some(id(2)), None, "One")]);
     assert_eq!(now(content.view(DOMAIN, root).page(&id(40))).unwrap().unwrap().slug, "one");
     sound(&content, root);
@@ -186,7 +186,7 @@ fn reverting_undoes_what_happened_to_a_page() {
     let root = apply(&content, base, &edits);
     let revert = |page| Edit::RevertPage { page, to: base };
     let root = apply(&content, root, &[revert(id(1)), revert(id(3)), revert(id(9))]);
-    // The restored page found its slug taken by the one that was removed only later.
+    // The slug of the restored page was still used by the page that was removed later.
     assert_eq!(outline(&content, root), "page00001 one-2\n  page00003 three\npage00002 two\n");
     let body = now(content.view(DOMAIN, root).page(&id(3))).unwrap().unwrap().body;
     assert_eq!(&*now(content.body_text(DOMAIN, &body, Rendering::Request)).unwrap(), "old");
@@ -207,7 +207,7 @@ fn reverting_a_deleted_page_restores_what_was_below_it() {
 fn siblings_are_spread_when_there_is_no_room() {
     let (content, mut root) = three();
     for n in 0..400 {
-        // Always between the same two: the ranks grow until they do not fit any more.
+        // Inserting between the same two pages makes the ranks grow until they exceed their maximum length.
         root = apply(&content, root, &[insert(id(100 + n), None, Some(1), "Page")]);
     }
     let tree = now(content.view(DOMAIN, root).tree()).unwrap();
@@ -263,7 +263,7 @@ fn where_git_keeps_a_thing_is_said_without_changing_it() {
     let files: Vec<GitFile> = [
         (GitThing::Page(id(3)), "three.md"),
         (GitThing::Reusable(reusable.clone()), "shared.md"),
-        // What is gone meanwhile is passed over.
+        // Missing items are skipped.
         (GitThing::Page(id(9)), "gone.md"),
         (GitThing::File("f1".parse().unwrap()), "gone.png"),
     ]
@@ -348,7 +348,7 @@ fn a_lost_object_is_an_error() {
     assert!(matches!(now(content.view("another domain", root).page(&id(1))), Err(ContentError::NotFound(_))));
 }
 
-/// Pages as a list of (id, parent), in reading order of siblings: slow, plain, and obviously right.
+/// A simple reference implementation: pages as a list of (id, parent), in reading order of siblings.
 #[derive(Default, Clone)]
 struct Naive {
     children: Vec<(PageId, Option<PageId>)>,
@@ -391,7 +391,7 @@ impl Naive {
         }
     }
 
-    /// Does the edit; false when it must be refused.
+    /// Applies the edit; returns `false` if it must be rejected.
     fn apply(&mut self, edit: &Edit) -> bool {
         match edit {
             Edit::InsertPage(new) => {

@@ -1,4 +1,4 @@
-//! Every row of the table of page fields, in everything that is made from it.
+//! Every row of the table of page fields, in all the code generated from it.
 
 use docs_model::{ContentRef, PageAttributes, PageCover, PageLayout, PageWidth, VariableValue, Variables};
 use serde_json::{Value, json};
@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{clash_field, edit::patch};
 
-/// A value of a field that is not its default.
 trait Sample {
     fn sample() -> Self;
 }
@@ -59,7 +58,7 @@ impl<T: Sample> Sample for Option<T> {
     }
 }
 
-/// A field of the table, set on a page that has nothing else.
+/// A field of the table, set on a page without other fields.
 struct Field {
     name: &'static str,
     attribute: Attribute,
@@ -138,7 +137,7 @@ fn each_field_of_a_patch_is_set_and_decides_what_a_merge_left_of_it() {
         patch::apply(&fields, &mut page).unwrap();
         let left: Clashes = all().filter(|(field, _)| field != name).collect();
         assert_eq!(std::mem::take(&mut page.clash), left, "{name}");
-        // The slug is chosen among the siblings, by who knows them.
+        // The slug depends on the siblings, which are not known here.
         let kind = page.kind;
         let slug = if name == "slug" { String::new() } else { wanted.slug.clone() };
         assert_eq!(page, PageEntry { kind, slug, ..wanted }, "{name}");

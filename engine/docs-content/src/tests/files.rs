@@ -44,7 +44,7 @@ fn a_name_that_another_file_has_gets_a_number() {
     let content = content();
     let root = apply(&content, empty(&content), &[put(0, "a.png"), put(1, "a.png"), put(2, "a.png")]);
     assert_eq!(names(&content, root), ["a.png", "a (1).png", "a (2).png"]);
-    // A file keeps its own name, and one that is free again is given again.
+    // A file keeps its own name, and a freed name is used again.
     let root = apply(&content, root, &[put(1, "a (1).png"), Edit::DeleteFile { file: file_id(0) }]);
     let root = apply(&content, root, &[put(3, "a.png"), put(4, "a.png")]);
     assert_eq!(names(&content, root), ["a (1).png", "a (2).png", "a.png", "a (3).png"]);
@@ -94,7 +94,7 @@ fn any_edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// The root after the edits, without those that are refused, and the names that were asked for.
+/// Returns the root after the edits, skipping rejected ones.
 fn applied(content: &Content, root: Hash, edits: &[Edit]) -> Hash {
     edits.iter().fold(root, |root, edit| {
         now(content.edit(DOMAIN, root, time(0), std::slice::from_ref(edit)))

@@ -8,7 +8,7 @@ use super::{
     *,
 };
 
-/// The texts that something that follows has of all pages and reusable contents: each in capitals, with its own title.
+/// Texts of all pages and reusable contents for following content: in capitals, each with a title.
 fn texts(content: &Content, root: Hash) -> FollowTexts {
     let view = content.view(DOMAIN, root);
     let tree = now(view.tree()).unwrap();
@@ -41,7 +41,7 @@ fn from_nothing(content: &Content, to: Hash) -> Hash {
     follow(content, Follow { from: nothing, to, onto: nothing }, &texts(content, to))
 }
 
-/// The pages of a revision without their texts.
+/// Returns the pages of a revision without their texts.
 fn frames(content: &Content, root: Hash) -> Vec<(PageId, PageEntry)> {
     let tree = now(content.view(DOMAIN, root).tree()).unwrap();
     let bare = |entry: &PageEntry| PageEntry {
@@ -66,7 +66,7 @@ proptest! {
         let onto = from_nothing(&content, first);
         prop_assert_eq!(frames(&content, onto), frames(&content, first));
         let all = texts(&content, second);
-        // Only what has other texts than before is given.
+        // Only changed texts are given.
         let before = texts(&content, first);
         let mut new = all;
         new.pages.retain(|id, page| before.pages.get(id) != Some(page));

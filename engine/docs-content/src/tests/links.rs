@@ -1,4 +1,4 @@
-//! Links and backlinks: what counts as one, and that they follow whatever happens to content.
+//! Links and backlinks: recognition, and consistency after every kind of change.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ fn name(source: &LinkSource) -> &str {
     }
 }
 
-/// Links as text: standing, source, relation, times, reference.
+/// Formats a link as text: standing, source, relation, times, reference.
 fn shown(link: &Link) -> String {
     let relation = if link.relation == LinkRelation::DependsOn { "embeds" } else { "links" };
     let reference = serde_json::to_value(&link.reference).unwrap();
@@ -102,7 +102,7 @@ fn links_of_text(markdown: &str) -> Vec<String> {
     found
 }
 
-/// A text, and the links it has.
+/// Texts with their links.
 const TEXTS: &[(&str, &[&str])] = &[
     ("[a](/pages/page00002)", &["Inside links 1 page page00002"]),
     ("[a](/pages/page00002#top) [b](/pages/page00002#top)", &["Inside links 2 anchor top page00002"]),
@@ -156,7 +156,7 @@ fn a_text_refers_to_what_it_leads_to_and_embeds() {
         let mut found = links_of_text(markdown);
         found.sort();
         let mut expected: Vec<String> = expected.iter().map(|line| (*line).to_owned()).collect();
-        // The words of a reference come in the order of its fields.
+        // The words of a reference are in the order of its fields.
         let sorted = |line: &String| {
             let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
             words.sort();
@@ -297,7 +297,7 @@ fn links_of_an_address_of_any_length_are_told_apart() {
     assert_eq!(found.len(), 2);
 }
 
-/// A space of many pages, each with links to others.
+/// Builds a space of many pages, each with links to others.
 fn woven(count: usize) -> Vec<BuildItem> {
     let mut items = many_pages(count);
     for (n, item) in items.iter_mut().enumerate() {
@@ -323,7 +323,7 @@ fn an_import_has_the_links_that_edits_make() {
         root = apply(&content, root, &[edit]);
     }
     assert_eq!(built.root, root);
-    // The same from bodies that were stored before.
+    // The same from bodies that are already stored.
     let mut stored = woven(100);
     for item in &mut stored {
         let BuildItem::Page(page) = item else { continue };
@@ -338,9 +338,9 @@ fn an_edit_of_one_page_of_many_writes_the_nodes_of_its_links_only() {
     let root = now(cold(&objects).build(DOMAIN, time(0), woven(2_000))).unwrap().root;
     let target = id(1_234);
     let edits = [
-        // Nothing that links changes.
+        // No link changes.
         (Edit::UpdatePage { page: target.clone(), fields: Box::new(PagePatch::titled("New")) }, 5, 0),
-        // Ten links go, one is new.
+        // Ten links are removed, one is new.
         (text(1_234, "[new](/pages/page00001)"), 18, 0),
         (Edit::DeletePage { page: target }, 34, 0),
     ];
@@ -387,7 +387,7 @@ fn any_edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// The root after those of the edits that are not refused; all in one batch, or each by itself.
+/// Returns the root after the edits that are not rejected, applied in one batch or one by one.
 fn applied(content: &Content, mut root: Hash, edits: &[Edit]) -> (Hash, Vec<Edit>) {
     let mut done = Vec::new();
     for edit in edits {
@@ -399,7 +399,7 @@ fn applied(content: &Content, mut root: Hash, edits: &[Edit]) -> (Hash, Vec<Edit
     (root, done)
 }
 
-/// Who links to what, told by reading all links.
+/// Computes the backlinks from all links.
 fn naive_backlinks(links: &[Link]) -> BTreeMap<String, Vec<String>> {
     let mut out: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for link in links {

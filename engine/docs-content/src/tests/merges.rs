@@ -1,4 +1,4 @@
-//! Diffs and merges: single cases, and the laws.
+//! Diffs and merges: single cases and general laws.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -19,7 +19,7 @@ fn moved(n: usize, into: Option<usize>, at: Option<usize>) -> Edit {
     Edit::MovePage { page: id(n), into: Some(into.map(id)), at }
 }
 
-/// Three pages in a row, the third below the first, each with a text of three lines.
+/// Returns content of two top-level pages and a child of the first, each with a text of three lines.
 fn base() -> (Content, Hash) {
     let content = content();
     let empty = now(content.empty_root(DOMAIN)).unwrap();
@@ -39,7 +39,7 @@ fn merge(content: &Content, base: Hash, main: Hash, request: Hash) -> Merged {
     merged
 }
 
-/// Merges what two lists of edits make of the three pages.
+/// Merges the results of two lists of edits of the base pages.
 fn merged(main: &[Edit], request: &[Edit]) -> (Content, Merged) {
     let (content, base) = base();
     let (main, request) = (apply(&content, base, main), apply(&content, base, request));
@@ -114,7 +114,7 @@ fn texts_that_do_not_unite_are_kept_as_terms() {
         shown,
         "<<<<<<< current\nmain\n||||||| base\nfirst\n=======\nrequest\n>>>>>>> change request\nsecond\nthird\n"
     );
-    // Saving it as it was shown decides nothing; saving it without markers does.
+    // Saving the text with all markers resolves nothing; saving it without markers does.
     assert_eq!(apply(&content, merged.root, &[text_edit(1, &shown)]), merged.root);
     let partly = apply(&content, merged.root, &[text_edit(1, &shown.replace("third", "3rd"))]);
     assert!(page(&content, partly, 1).body.is_conflict());
@@ -133,8 +133,8 @@ fn conflicts_go_through_further_merges() {
     let (content, base) = base();
     let main = apply(&content, base, &[text_edit(1, "main\nsecond\nthird\n")]);
     let request = apply(&content, base, &[text_edit(1, "request\nsecond\nthird\n")]);
-    // The request pulls main and gets a conflict; main goes on; the request pulls again: still one conflict of three
-    // terms, with main's newest text.
+    // The request merges main and gets a conflict; main changes; the request merges again: still one conflict of
+    // three terms, with the newest text of main.
     let pulled = merge(&content, base, main, request);
     let newer = apply(&content, main, &[text_edit(1, "newer\nsecond\nthird\n")]);
     let again = merge(&content, main, newer, pulled.root);
@@ -142,7 +142,8 @@ fn conflicts_go_through_further_merges() {
     assert_eq!(body.terms().len(), 3);
     assert_eq!(text(&content, again.root, 1, Rendering::Request), "request\nsecond\nthird\n");
     assert!(text(&content, again.root, 1, Rendering::Markers).contains("newer"));
-    // Main takes the request with its conflict, another request that knew the base resolves the line its way.
+    // Main takes the request with its conflict; another request, based on the original, resolves the line
+    // differently.
     let resolved = apply(&content, again.root, &[text_edit(1, "resolved\nsecond\nthird\n")]);
     let last = merge(&content, newer, newer, resolved);
     assert_eq!((last.root, last.conflicted), (resolved, 0));
@@ -307,7 +308,7 @@ fn a_merge_costs_what_changed() {
     let merged = now(cold(&objects).merge(DOMAIN, ThreeWay { base, ours: main, theirs: request })).unwrap();
     assert_eq!(merged.conflicts, []);
     assert!(merged.cost.nodes_loaded <= 50 && merged.cost.nodes_written <= 12, "{:?}", merged.cost);
-    // The request's two pages have the same text; it is read for its links.
+    // The two pages of the request have the same text; it is read for its links.
     assert_eq!(merged.cost.texts_loaded, 1);
     let content = cold(&objects);
     assert_eq!(now(content.diff(DOMAIN, base, merged.root)).unwrap().len(), 3);
@@ -335,7 +336,7 @@ fn marking_finds_everything_a_root_refers_to() {
     sound(&copy, root);
 }
 
-/// Applies what can be applied of random edits.
+/// Applies the valid ones of random edits.
 pub(super) fn random(content: &Content, mut root: Hash, edits: &[Edit]) -> Hash {
     for edit in edits {
         if let Ok(edited) = now(content.edit(DOMAIN, root, time(0), std::slice::from_ref(edit))) {
@@ -350,13 +351,13 @@ fn pages(content: &Content, root: Hash) -> BTreeMap<PageId, PageEntry> {
     tree.pages().iter().map(|page| (page.id.clone(), page.entry.clone())).collect()
 }
 
-/// The lines of all terms of a page's text.
+/// Returns the lines of all terms of a page's text.
 fn lines(content: &Content, entry: &PageEntry) -> BTreeSet<String> {
     let text = now(content.body_text(DOMAIN, &entry.body, Rendering::Markers)).unwrap();
     text.lines().map(str::to_owned).collect()
 }
 
-/// Edits of everything there is, groups and links among the pages.
+/// Edits of every kind, including groups and links.
 pub(super) fn program() -> impl Strategy<Value = Vec<Edit>> {
     let page = || (0usize..14).prop_map(id);
     let group = page().prop_map(|page| {
@@ -409,10 +410,10 @@ proptest! {
         let empty = now(content.empty_root(DOMAIN)).unwrap();
         let base = random(&content, empty, &start);
         let (main, request) = (random(&content, base, &one), random(&content, base, &two));
-        // Checks that the result is sound.
+        // Also checks that the result is valid.
         let merged = merge(&content, base, main, request);
         if merged.conflicts.is_empty() {
-            // Where nothing clashes, nobody needs to know which side is the request's.
+            // Without conflicts the merge is symmetric.
             let exchanged = now(content.merge(DOMAIN, ThreeWay { base, ours: request, theirs: main })).unwrap();
             prop_assert_eq!(exchanged.root, merged.root);
         }
@@ -422,14 +423,14 @@ proptest! {
             let unchanged = |side: &BTreeMap<PageId, PageEntry>| {
                 b.get(id).map(told) == side.get(id).map(told)
             };
-            // A page that both sides have, or one has new or changed, is in the result.
+            // A page that both sides have, or that one side added or changed, is in the result.
             if (m.contains_key(id) && r.contains_key(id)) || !unchanged(&m) && !unchanged(&r) || !b.contains_key(id) {
                 prop_assert!(result.contains_key(id), "{} is lost", id);
             }
         }
         for (id, entry) in &result {
             let sides = [m.get(id), r.get(id)];
-            // A line that a side wrote is in the result, or the other side took it out.
+            // A line that a side wrote is in the result, unless the other side removed it.
             let before = b.get(id).map(|entry| lines(&content, entry)).unwrap_or_default();
             let after = lines(&content, entry);
             for side in sides.into_iter().flatten() {
@@ -461,7 +462,7 @@ proptest! {
         let base = random(&content, empty, &start);
         let (main, request) = (random(&content, base, &one), random(&content, base, &two));
         let pulled = merge(&content, base, main, request).root;
-        // The request took main in, so main takes the request as it is.
+        // The request contains main, so main takes the request unchanged.
         prop_assert_eq!(merge(&content, main, main, pulled).root, pulled);
     }
 
@@ -479,7 +480,7 @@ proptest! {
         if let (Some(then), Some(now)) = (then.get(&id(page)), now.get(&id(page))) {
             prop_assert_eq!((&then.title, &then.body), (&now.title, &now.body));
         }
-        // Nothing that was in the base is lost by it.
+        // No page of the base is lost.
         let before = pages(&content, after);
         prop_assert!(before.keys().filter(|id| then.contains_key(*id)).all(|id| now.contains_key(id)));
     }

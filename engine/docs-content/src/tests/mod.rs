@@ -1,4 +1,4 @@
-//! The engine as a whole, over objects in memory.
+//! Tests of the complete engine over in-memory objects.
 
 mod bounds;
 mod edits;
@@ -28,17 +28,17 @@ use super::*;
 
 pub(super) const DOMAIN: &str = "d";
 
-/// Content over empty memory.
+/// Creates content over an empty in-memory store.
 pub(super) fn content() -> Content {
     Content::new(Arc::new(MemObjects::new()))
 }
 
-/// The same objects with empty caches.
+/// Creates content over the same objects with empty caches.
 pub(super) fn cold(objects: &Arc<MemObjects>) -> Content {
     Content::new(Arc::clone(objects) as Arc<dyn Objects>)
 }
 
-/// Runs a future that never waits: memory answers at once.
+/// Runs a future that is always ready: the in-memory store never waits.
 pub(super) fn now<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -55,7 +55,7 @@ pub(super) fn time(n: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(1_700_000_000 + n, 0).unwrap()
 }
 
-/// The whole page tree as text: one line a page, indented by its depth.
+/// Formats the page tree as text: one line a page, indented by its depth.
 pub(super) fn outline(content: &Content, root: Hash) -> String {
     let tree = now(content.view(DOMAIN, root).tree()).unwrap();
     let mut out = String::new();

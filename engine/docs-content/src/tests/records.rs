@@ -1,4 +1,4 @@
-//! How records are written. What is stored stays readable: these texts never change.
+//! The serialization of records. Stored records must stay readable, so these texts never change.
 
 use docs_model::{ContentRef, Dimensions, GitBlob, PageCover, PageLayout, VariableValue};
 use serde_json::json;
@@ -13,7 +13,7 @@ fn written<T: serde::Serialize>(record: &T) -> String {
     String::from_utf8(encode(record).unwrap().to_vec()).unwrap()
 }
 
-/// The record is written as this text, and the text reads back as the record.
+/// Asserts that the record serializes to this text, and that the text parses to the record.
 fn golden<T>(record: &T, text: &str)
 where
     T: serde::Serialize + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug,

@@ -1,4 +1,4 @@
-//! Redirects: where the addresses lead that pages had.
+//! Redirects from the previous paths of pages.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -22,7 +22,7 @@ fn into(n: usize, parent: Option<usize>) -> Edit {
     Edit::MovePage { page: id(n), into: Some(parent.map(id)), at: None }
 }
 
-/// `one` with `three` below it, which has `four` below it; and `two`.
+/// Returns content of the pages `one`, its child `three` with the child `four`, and `two`.
 fn four() -> (Content, Hash) {
     let (content, root) = three();
     let root = apply(&content, root, &[insert(id(4), Some(id(3)), None, "Four")]);
@@ -46,7 +46,7 @@ fn leads(content: &Content, root: Hash, path: &str) -> Option<PageId> {
     })
 }
 
-/// How many entries of redirects there are.
+/// Returns the number of redirect entries.
 fn traces(content: &Content, root: Hash) -> u64 {
     let (from, to) = keys::class(keys::REDIRECT);
     now(content.session(DOMAIN).run(|session| Ok(map::count(session, &root, &from, &to)?))).unwrap()
@@ -93,7 +93,7 @@ fn a_page_that_stands_at_a_path_goes_before_one_that_did_and_the_last_of_those_b
     let (content, root) = four();
     let root = after(&content, root, &[slugged(3, "3"), insert(id(5), Some(id(1)), None, "Three")]);
     assert_eq!(leads(&content, root, "one/three"), Some(id(5)));
-    // What was below the one that stood there before is still found.
+    // Children of the previous page at that path are still found.
     assert_eq!(leads(&content, root, "one/three/four"), Some(id(4)));
     let root = now(content.edit(DOMAIN, root, time(9), &[slugged(5, "5")])).unwrap().root;
     assert_eq!(leads(&content, root, "one/three"), Some(id(5)));
@@ -112,10 +112,10 @@ fn where_pages_are_gone_others_that_were_below_them_are_found() {
     for path in ["one", "one/three"] {
         assert_eq!(leads(&content, gone, path), None, "{path}");
     }
-    // Also behind another page that has come there.
+    // Also if another page has taken the path.
     let root = after(&content, gone, &[insert(id(9), None, None, "One")]);
     assert_eq!(leads(&content, root, "one/three/four"), Some(id(4)));
-    // What has left nothing behind leaves no entry.
+    // A deletion that breaks no path leaves no entry.
     let (content, root) = four();
     let root = after(&content, root, &[Edit::DeletePage { page: id(1) }]);
     assert_eq!((traces(&content, root), leads(&content, root, "one/three")), (0, None));
@@ -156,7 +156,7 @@ fn a_renamed_page_is_found_whichever_side_of_a_merge_renamed_it() {
         assert_eq!(leads(&content, merged.root, path), Some(id(4)), "{path}");
     }
     assert_eq!(leads(&content, merged.root, "two"), Some(id(2)));
-    // A request that is taken as it is brings its own.
+    // A request that is taken unchanged brings its own redirects.
     let taken = now(content.merge(DOMAIN, ThreeWay { base, ours: base, theirs: request })).unwrap();
     assert_eq!(leads(&content, taken.root, "one/three/four"), Some(id(4)));
 }
@@ -228,7 +228,7 @@ fn content_that_is_built_anew_keeps_what_pages_left_and_nothing_that_a_repositor
     }
     // Nothing has moved since.
     assert_eq!(now(content.keep_redirects(DOMAIN, time(6), root, root)).unwrap(), root);
-    // A copy of nothing has nothing to keep.
+    // Empty previous content adds no redirects.
     assert_eq!(now(content.keep_redirects(DOMAIN, time(6), Content::nothing(), first)).unwrap(), first);
 }
 
@@ -260,13 +260,13 @@ fn moving_one_of_many_pages_costs_what_it_changes() {
     assert!(content.cost().nodes_loaded <= 24, "{:?}", content.cost());
 }
 
-/// A path that a page had, and the pages that were above it then.
+/// A previous path of a page, and its ancestors at that time.
 type Had = (String, PageId, Vec<PageId>);
 
 #[derive(Default)]
 struct History {
     all: HashSet<Had>,
-    /// The paths of pages since they came: one that was removed and comes back begins anew.
+    /// The paths of pages since they were added. A page that was deleted and is added again starts from scratch.
     living: HashSet<(String, PageId)>,
 }
 
@@ -284,7 +284,7 @@ impl History {
         self.all.iter().filter(|(had, ..)| had == path).map(|(_, page, _)| page).collect()
     }
 
-    /// Tells whether no other page ever had the place of this one, or of one above it.
+    /// Returns `true` if no other page ever had the location of this page or of one of its ancestors.
     fn is_alone(&self, (path, page, above): &Had) -> bool {
         let mut slugs = path.rsplit('/');
         let chain: Vec<&PageId> = std::iter::once(page).chain(above).collect();
@@ -335,7 +335,7 @@ proptest! {
             match &found {
                 None => prop_assert!(living.is_empty(), "{} of {:?} leads nowhere", path, living),
                 Some(page) if history.is_alone(entry) => prop_assert_eq!(page, &entry.1, "{}", path),
-                // Below a page that was on the way the address leads to what is or was there.
+                // Below a page that had a part of the path, it resolves to a current or former descendant.
                 Some(page) => prop_assert!(
                     holders.contains(page) || prefixes(path).any(|above| {
                         history.holders(above).iter().any(|top| history.was_below(page, top))
@@ -353,7 +353,7 @@ proptest! {
         let content = content();
         let empty = now(content.empty_root(DOMAIN)).unwrap();
         let base = random(&content, empty, &start);
-        // A page that is removed and comes back is another one.
+        // A page that is deleted and inserted again is a different page.
         let before = now(content.view(DOMAIN, base).tree()).unwrap();
         let comes_back = |edit: &Edit| matches!(edit, Edit::InsertPage(page) if before.get(&page.id).is_some());
         let [main, request] = [one, two].map(|mut edits| {

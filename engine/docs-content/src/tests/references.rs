@@ -1,11 +1,11 @@
-//! References as documents and as links read them.
+//! Consistency of references in documents and in links.
 
 use docs_markup::{document::parse, reference::destination};
 use docs_model::{ContentRef, Inline, InlineKind, Node};
 
 use crate::links::referred;
 
-/// What a link of a document leads to.
+/// Returns the target of a link in a document.
 fn in_document(destination: &str) -> ContentRef {
     let document = parse(&format!("[x](<{destination}>)\n"));
     let link = document.nodes[0].nodes.iter().find_map(|node| match node {
@@ -15,7 +15,7 @@ fn in_document(destination: &str) -> ContentRef {
     link.expect("a link")
 }
 
-/// One of each form.
+/// One destination of each form.
 const FORMS: [&str; 12] = [
     "/pages/p1",
     "/pages/p1#a",

@@ -1,4 +1,4 @@
-//! Merging by line.
+//! Line-based merge.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -6,15 +6,14 @@ use docs_markup::diff::{LineId, Lines, changes};
 
 use super::{Hunk, TextMerger};
 
-/// Largest text that is merged by line.
+/// Maximum size of a text that is merged by line, in bytes.
 const MAX_MERGE_BYTES: usize = 1024 * 1024;
-/// Most lines of a text that is merged by line.
+/// Maximum number of lines of a text that is merged by line.
 const MAX_MERGE_LINES: usize = 50_000;
 
-/// Merges by line; larger texts clash as a whole.
+/// Merges by line. Larger texts conflict as a whole.
 ///
-/// Line breaks are no content: sides that write them differently still merge, and the result writes them as the side
-/// does that changed them.
+/// Differences in line terminators are ignored: the result uses the terminators of the side that changed them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LineMerger;
 
@@ -69,7 +68,7 @@ fn push_clean(out: &mut Vec<Hunk>, text: String) {
     }
 }
 
-/// Who changed a region.
+/// The side that changed a region.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum By {
     Ours,
@@ -77,17 +76,17 @@ enum By {
     Both,
 }
 
-/// A part of the base that somebody changed, with what it is on all three sides.
+/// A region of the base with a change, and its ranges on all three sides.
 struct Region {
     by: By,
     ranges: [Range<usize>; 3],
 }
 
-/// The changed parts, in order. Changes of different sides that overlap or touch are one part.
+/// Returns the changed regions in order. Overlapping or adjacent changes of different sides are one region.
 fn regions([base, ours, theirs]: &[Vec<LineId>; 3]) -> Vec<Region> {
     let changes = [changes(base, ours), changes(base, theirs)];
     let mut next = [0, 0];
-    // How far each side is ahead of the base behind the changes so far.
+    // The offset of each side relative to the base after the changes so far.
     let mut drift = [0isize, 0];
     let mut out = Vec::new();
     while let Some(first) = (0..2)
@@ -122,7 +121,7 @@ fn regions([base, ours, theirs]: &[Vec<LineId>; 3]) -> Vec<Region> {
     out
 }
 
-/// A line of the base as a line of a side.
+/// Converts a line of the base to a line of a side.
 fn place(at: usize, drift: isize) -> usize {
     at.saturating_add_signed(drift)
 }
@@ -135,12 +134,12 @@ fn too_large(text: &str) -> bool {
     text.len() > MAX_MERGE_BYTES || text.lines().count() > MAX_MERGE_LINES
 }
 
-/// How a text writes its lines.
+/// The line terminators of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Shape {
-    /// All line breaks are a carriage return and a line feed.
+    /// All line terminators are a carriage return and a line feed.
     windows: bool,
-    /// The last line has no line break.
+    /// The last line has no line terminator.
     open: bool,
 }
 
@@ -153,7 +152,7 @@ impl Shape {
         }
     }
 
-    /// Gives plain hunks this shape.
+    /// Converts normalized hunks to this shape.
     fn apply(self, hunks: &mut [Hunk]) {
         let clean = hunks.iter().all(|hunk| matches!(hunk, Hunk::Clean(_)));
         if self.open
@@ -178,13 +177,12 @@ impl Shape {
     }
 }
 
-/// What a yes or no becomes that two sides may have changed. With two values, sides that differ from each other
-/// cannot both differ from the base.
+/// Merges a boolean. With two values, sides that differ from each other cannot both differ from the base.
 fn side([base, ours, theirs]: [bool; 3]) -> bool {
     if ours == base { theirs } else { ours }
 }
 
-/// The text with every line ended by a line feed alone.
+/// Returns the text with every line terminated by a line feed.
 fn plain(text: &str) -> Cow<'_, str> {
     let mut out = Cow::Borrowed(text);
     if Shape::of(text).windows {

@@ -1,21 +1,22 @@
-//! Conflict markers: writing a conflict as one text, and reading what a person made of it.
+//! Conflict markers: rendering a conflict as one text, and parsing the edited text.
 
 use super::{Hunk, TextMerger};
 
-/// Fewest characters of a marker.
+/// Minimum length of a marker.
 const MIN_MARKER: usize = 7;
-/// A text with longer runs of marker characters is shown whole, so that markers cannot multiply it.
+/// Maximum length of a marker. A text with longer runs of marker characters is shown as a whole, so that markers
+/// cannot multiply its size.
 const MAX_MARKER: usize = 100;
 const OURS_LABEL: &str = "current";
 const BASE_LABEL: &str = "base";
 const THEIRS_LABEL: &str = "change request";
 
-/// Terms as one text with markers, and the length of the markers of each pair of terms.
+/// Renders terms as one text with markers, and returns it with the marker length of each pair of terms.
 ///
-/// The first pair is written first; its text with markers then is one side of the next pair, in which every block
-/// counts as one line that nothing else is equal to: blocks stand one within another or beside each other. Markers
-/// are longer than any run of marker characters in any of the texts, and those of each pair one longer than those of
-/// the pair before, so that they can always be told from text and from each other.
+/// The first pair is rendered first; its text with markers is one side of the next pair, where every block counts as
+/// one unique line: blocks are either nested or disjoint. Markers are longer than any run of marker characters in any
+/// of the texts, and those of each pair are one character longer than those of the previous pair, so they are
+/// distinct from text and from each other.
 pub(crate) fn render(merger: &dyn TextMerger, terms: &[&str]) -> (String, Vec<usize>) {
     let Some(first) = terms.first() else { return (String::new(), Vec::new()) };
     let mut current = (*first).to_owned();
@@ -36,7 +37,7 @@ pub(crate) fn render(merger: &dyn TextMerger, terms: &[&str]) -> (String, Vec<us
     (blocks.unfolded(&current), sizes)
 }
 
-/// Terms as one text without markers: where they clash, the later one.
+/// Renders terms as one text without markers: in a conflict, the later term is taken.
 pub(crate) fn request_side(merger: &dyn TextMerger, terms: &[&str]) -> String {
     let Some(first) = terms.first() else { return String::new() };
     let mut current = (*first).to_owned();
@@ -52,9 +53,9 @@ pub(crate) fn request_side(merger: &dyn TextMerger, terms: &[&str]) -> String {
     current
 }
 
-/// The terms of a text that was written by [`render`] and then edited; one term when no marker is left.
+/// Parses a text that [`render`] returned and a user edited; returns one term if no marker is left.
 ///
-/// `None` when markers are left that do not belong together.
+/// Returns `None` if unbalanced markers are left.
 pub(crate) fn unfold(text: &str, sizes: &[usize]) -> Option<Vec<String>> {
     let mut terms = vec![text.to_owned()];
     for (level, size) in sizes.iter().enumerate().rev() {
@@ -67,7 +68,8 @@ pub(crate) fn unfold(text: &str, sizes: &[usize]) -> Option<Vec<String>> {
         for piece in pieces {
             match piece {
                 Piece::Outside(text) => {
-                    // The later pair did not touch what earlier ones left open there: it came from their base.
+                    // The later pair did not change the blocks that earlier pairs left here: they count as their
+                    // base.
                     let base = based(&text, within)?;
                     three[1].push_str(&base);
                     three[2].push_str(&base);
@@ -88,15 +90,15 @@ pub(crate) fn unfold(text: &str, sizes: &[usize]) -> Option<Vec<String>> {
     Some(terms)
 }
 
-/// Blocks that stand as one line each while texts are merged, so that no merge sees into them.
+/// Blocks that are each represented by one line while texts are merged, so that no merge looks into them.
 struct Blocks {
-    /// No text has as many marker characters in a row.
+    /// A length that no run of marker characters in the texts reaches.
     run: usize,
     written: Vec<String>,
 }
 
 impl Blocks {
-    /// The hunks as a text; each clash a line.
+    /// Returns the hunks as a text with one line for each clash.
     fn fold(&mut self, hunks: &[Hunk], size: usize) -> String {
         let mut out = String::new();
         for hunk in hunks {
@@ -113,12 +115,12 @@ impl Blocks {
         out
     }
 
-    /// What a line that stands for a block begins with.
+    /// Returns the prefix of a line that represents a block.
     fn prefix(&self) -> String {
         "<".repeat(self.run)
     }
 
-    /// The text with every block in its place.
+    /// Returns the text with every block expanded.
     fn unfolded(&self, text: &str) -> String {
         let prefix = self.prefix();
         let mut out = String::with_capacity(text.len());
@@ -138,7 +140,7 @@ impl Blocks {
     }
 }
 
-/// A part of a text with markers.
+/// A segment of a text with markers.
 enum Piece {
     Outside(String),
     Block([String; 3]),
@@ -152,7 +154,7 @@ enum Part {
     Theirs,
 }
 
-/// A text cut at its markers of one size; `None` when they do not belong together.
+/// Splits a text at its markers of one size; returns `None` if they are unbalanced.
 fn split(text: &str, size: usize) -> Option<Vec<Piece>> {
     let mut pieces = Vec::new();
     let mut outside = String::new();
@@ -185,7 +187,7 @@ fn split(text: &str, size: usize) -> Option<Vec<Piece>> {
     (part == Part::Outside).then_some(pieces)
 }
 
-/// A text with every block replaced by what its sides came from.
+/// Returns a text with every block replaced by its base.
 fn based(text: &str, sizes: &[usize]) -> Option<String> {
     let mut text = text.to_owned();
     for size in sizes.iter().rev() {
@@ -201,12 +203,12 @@ fn based(text: &str, sizes: &[usize]) -> Option<String> {
     Some(text)
 }
 
-/// Tells whether a text has a marker that begins or ends a block.
+/// Returns `true` if a text has a marker that begins or ends a block.
 fn has_block(text: &str, size: usize) -> bool {
     text.split_inclusive('\n').any(|line| matches!(marker(line, size), Some('<' | '>')))
 }
 
-/// The character of the marker a line is.
+/// Returns the marker character of a marker line.
 fn marker(line: &str, size: usize) -> Option<char> {
     let line = line.trim_end_matches(['\n', '\r', ' ']);
     let first = line.chars().next()?;
@@ -378,7 +380,7 @@ mod tests {
             let (written, sizes) = render(&LineMerger, &terms);
             nests(&written, &sizes)?;
             for (at, text) in texts.iter().enumerate().skip(2).step_by(2) {
-                // A later request may take away what its base has.
+                // A later request may remove lines of its base.
                 let (before, after) = (&texts[..at], texts[at + 1..].iter().step_by(2));
                 let others: Vec<&String> = before.iter().chain(after).collect();
                 for line in text.lines().filter(|line| !others.iter().any(|other| other.contains(line))) {
@@ -399,7 +401,7 @@ mod tests {
             around in proptest::sample::select(vec![("", ""), ("Before\n\n", ""), ("Before\n\n", "\n\nAfter\n")]),
         ) {
             let whole = |passage: &str| format!("{}{passage}{}", around.0, around.1);
-            // Numbers tell the lines of the sides apart, so that nothing unites.
+            // Numbers make the lines of the sides distinct, so that all of them conflict.
             let sides: Vec<String> = sides
                 .iter()
                 .enumerate()
@@ -419,7 +421,7 @@ mod tests {
         }
     }
 
-    /// Fails unless the markers of all sizes close in the opposite order of opening.
+    /// Fails unless the markers of all sizes close in the reverse order of opening.
     fn nests(text: &str, sizes: &[usize]) -> Result<(), TestCaseError> {
         let mut open: Vec<(usize, char)> = Vec::new();
         for line in text.lines() {

@@ -1,4 +1,4 @@
-//! Texts that several people changed: merging them, keeping what does not unite, and writing it for a person.
+//! Text merge: merging concurrent changes, representing conflicts, and rendering them for users.
 
 mod lines;
 mod markers;
@@ -13,33 +13,33 @@ use super::{Body, Term, Terms};
 /// A part of merged text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Hunk {
-    /// Text all agree on, or that only one side changed.
+    /// Text that is equal on both sides, or that only one side changed.
     Clean(String),
-    /// Text both sides changed differently.
+    /// Text that both sides changed differently.
     Clash {
-        /// The first side's.
+        /// The text of the first side.
         ours: String,
-        /// What both came from.
+        /// The text of the common ancestor.
         base: String,
-        /// The second side's.
+        /// The text of the second side.
         theirs: String,
     },
 }
 
-/// Merges two texts that came from a third.
+/// Merges two texts with a common ancestor.
 ///
-/// A merger is pure and symmetric: with the sides exchanged, the same hunks come out with their sides exchanged.
-/// Every line of a hunk, the last one included, ends in a line break; when no hunk clashes, the hunks joined are the
-/// merged text exactly.
+/// A merger is pure and symmetric: exchanging the sides returns the same hunks with their sides exchanged. Every line
+/// of a hunk, including the last, ends with a line break; if no hunk clashes, the concatenated hunks are exactly the
+/// merged text.
 pub trait TextMerger: Send + Sync + 'static {
-    /// Merges `ours` and `theirs`, which both came from `base`.
+    /// Merges `ours` and `theirs` with their common ancestor `base`.
     fn merge(&self, base: &str, ours: &str, theirs: &str) -> Vec<Hunk>;
 }
 
-/// The terms of a merge of bodies, equal pairs cancelled: `other + (request - base)`.
+/// Returns the terms of a merge of bodies, without equal pairs: `other + (request - base)`.
 ///
-/// Terms of a body alternate in sign and begin and end with an added one, so that the three bodies in this order
-/// alternate too.
+/// Terms of a body alternate in sign and begin and end with an added one, so the three bodies in this order alternate
+/// too.
 pub(crate) fn merged_terms(base: &Body, other: &Body, request: &Body) -> Vec<Term> {
     let mut terms = other.terms();
     terms.extend(base.terms());
@@ -47,7 +47,7 @@ pub(crate) fn merged_terms(base: &Body, other: &Body, request: &Body) -> Vec<Ter
     cancel(&terms)
 }
 
-/// Takes out pairs of an added and a removed term that are equal. The order of the others stays.
+/// Cancels equal pairs of an added and a removed term. The order of the others is unchanged.
 pub(crate) fn cancel(terms: &[Term]) -> Vec<Term> {
     let mut added: Vec<Term> = terms.iter().step_by(2).copied().collect();
     let mut removed: Vec<Term> = Vec::new();
@@ -70,18 +70,18 @@ pub(crate) fn cancel(terms: &[Term]) -> Vec<Term> {
     out
 }
 
-/// The body that these terms are.
+/// Creates the body of terms.
 pub(crate) fn body_of(terms: Vec<Term>) -> Body {
     let only = terms.first().copied().flatten();
     Terms::try_from(terms).map_or(Body::of(only), Body::Conflict)
 }
 
-/// The texts a body refers to.
+/// Adds the texts that a body references.
 pub(crate) fn texts_of(body: &Body, into: &mut BTreeSet<docs_store::Hash>) {
     into.extend(body.terms().into_iter().flatten());
 }
 
-/// The merged text when nothing clashes.
+/// Returns the merged text if nothing clashes.
 pub(crate) fn clean(hunks: &[Hunk]) -> Option<String> {
     let mut out = String::new();
     for hunk in hunks {
@@ -93,7 +93,7 @@ pub(crate) fn clean(hunks: &[Hunk]) -> Option<String> {
     Some(out)
 }
 
-/// The text of terms that unite without a clash.
+/// Merges the texts of terms, if they do not conflict.
 pub(crate) fn unite(merger: &dyn TextMerger, terms: &[&str]) -> Option<String> {
     let mut current = (*terms.first()?).to_owned();
     for pair in terms[1..].chunks_exact(2) {
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_term_added_and_removed_goes_away() {
-        // The request had united with main at m and conflicts over base b; main went on to n.
+        // The request merged main at m and conflicts over base b; main then changed to n.
         let request = conflict(&[t("m"), t("b"), t("r")]);
         let terms = merged_terms(&Body::of(t("m")), &Body::of(t("n")), &request);
         assert_eq!(terms, [t("n"), t("b"), t("r")]);
