@@ -1,8 +1,8 @@
-//! Folders and files that only the owner of the process reads, whatever its umask: databases, repositories, indexes and
-//! large objects hold content that is not for other users of the machine.
+//! Creation of folders and files accessible only to the owner of the process, independent of its umask. Databases,
+//! repositories, indexes and large objects hold content that other users of the machine must not read.
 //!
-//! Rights are set when something is created. A folder that exists keeps its rights, which are the operator's choice.
-//! Where the system has no such rights, as Windows, the functions create folders and files with its defaults.
+//! Permissions are set on creation. An existing folder keeps its permissions, which are the operator's choice. On
+//! systems without such permissions, such as Windows, folders and files are created with the system's defaults.
 //!
 //! # Example
 //! ```
@@ -19,10 +19,10 @@ use std::{
     path::Path,
 };
 
-/// Creates a folder and the missing ones above it. An existing folder succeeds.
+/// Creates a folder and its missing parents. Succeeds if the folder exists.
 ///
 /// # Errors
-/// Those of the system.
+/// The I/O errors of the system.
 pub fn create_folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -31,10 +31,11 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// The same for folders whose names have to survive a power failure: they are on the disk when this returns.
+/// Creates a folder like [`create_folder`], and syncs the new directory entries: they survive a power failure once
+/// this returns.
 ///
 /// # Errors
-/// Those of the system.
+/// The I/O errors of the system.
 pub fn create_durable_folder(path: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
     create_folder(path)?;
@@ -46,7 +47,7 @@ pub fn create_durable_folder(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Options under which files are created for their owner.
+/// Returns options that create files accessible only to their owner.
 fn options() -> OpenOptions {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "the rights are those of Unix"))]
     let mut options = OpenOptions::new();
@@ -55,28 +56,29 @@ fn options() -> OpenOptions {
     options
 }
 
-/// Creates a file that is missing.
+/// Creates a file that must not exist.
 ///
 /// # Errors
-/// `AlreadyExists` for one that is not, which is not even opened: closing a database that SQLite has open in the same
-/// process would release the locks of SQLite. Those of the system.
+/// `AlreadyExists` if the file exists. It is not even opened: closing a database that SQLite has open in the same
+/// process would release the locks of SQLite. Other I/O errors of the system.
 pub fn create_new_file(path: &Path) -> io::Result<File> {
     options().write(true).create_new(true).open(path)
 }
 
-/// Opens a file for writing and creates it where it is missing. Its content stays.
+/// Opens a file for writing without truncating it; creates it if it is missing.
 ///
 /// # Errors
-/// Those of the system.
+/// The I/O errors of the system.
 pub fn create_file(path: &Path) -> io::Result<File> {
     options().write(true).create(true).truncate(false).open(path)
 }
 
-/// Takes the rights of other users from a folder or a file and everything below it, for what a library has created. A
-/// file that is read-only for its owner stays so. Links are not followed, and what is removed in between is skipped.
+/// Removes the permissions of other users from a folder or file and everything below it, for files created by a
+/// library. A file that is read-only for its owner remains read-only. Symbolic links are not followed, and files
+/// deleted concurrently are skipped.
 ///
 /// # Errors
-/// Those of the system.
+/// The I/O errors of the system.
 pub fn restrict(path: &Path) -> io::Result<()> {
     let found = match fs::symlink_metadata(path) {
         Ok(found) => found,
