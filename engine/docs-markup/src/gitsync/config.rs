@@ -4,67 +4,67 @@ use serde_json::{Map, Value};
 
 use super::{FormatError, PathError, RepoPath, report::check_size, yaml};
 
-/// The name of the configuration file. It stands in the project directory.
+/// The name of the configuration file, in the project directory.
 pub const CONFIG_FILE: &str = ".gitbook.yaml";
 
-/// Most bytes of a file with settings: the configuration and the variables. 1 MiB.
+/// Maximum size of a settings file (the configuration and the variables), in bytes: 1 MiB.
 pub const MAX_CONFIG_BYTES: u64 = 1 << 20;
 
-/// Where the content of a repository is, and where old addresses lead.
+/// The location of the content in a repository, and its redirects.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RepoConfig {
-    /// The configuration file itself, which may be missing.
+    /// The path of the configuration file, which may be missing.
     pub file: RepoPath,
-    /// The folder that is read as content: the project directory and the key `root` together.
+    /// The content folder: the project directory joined with the key `root`.
     pub root: RepoPath,
-    /// The first page, from the root of the repository.
+    /// The path of the first page, from the root of the repository.
     pub readme: RepoPath,
-    /// The table of contents, from the root of the repository. It may be missing.
+    /// The path of the table of contents, from the root of the repository. The file may be missing.
     pub summary: RepoPath,
-    /// Where old addresses lead, ordered by address.
+    /// The redirects, ordered by address.
     pub redirects: Vec<Redirect>,
 }
 
-/// An old address of a page.
+/// A redirect from an old address of a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Redirect {
-    /// The old path in the space, without slashes at its ends.
+    /// The old path in the space, without leading and trailing slashes.
     pub from: String,
-    /// The file of the page it leads to, from the root of the repository.
+    /// The file of the target page, from the root of the repository.
     pub to: RepoPath,
-    /// The place on the page.
+    /// The anchor on the page.
     pub anchor: Option<String>,
 }
 
-/// The folder that `root` means in a project directory.
+/// Returns the content folder for a value of `root` in a project directory.
 ///
 /// # Errors
-/// [`PathError`] when it is not in the repository.
+/// [`PathError`] if it is outside the repository.
 pub fn content_folder(project: &RepoPath, root: &str) -> Result<RepoPath, PathError> {
     project.join(root)
 }
 
 impl RepoConfig {
-    /// The path of the configuration file of a project directory.
+    /// Returns the path of the configuration file of a project directory.
     #[must_use]
     pub fn path(project: &RepoPath) -> RepoPath {
         project.child(CONFIG_FILE)
     }
 
-    /// The project directory that the configuration is of.
+    /// Returns the project directory of the configuration.
     #[must_use]
     pub fn project(&self) -> RepoPath {
         self.file.folder()
     }
 
-    /// Reads the configuration of a project directory; without a text it is the default one.
+    /// Parses the configuration of a project directory; without a text it is the default one.
     ///
-    /// Every key may be missing, and keys we do not know are ignored. All paths start at `root`, and `root` starts at
-    /// the project directory; none of them may leave the repository.
+    /// Every key is optional, and unknown keys are ignored. All paths are relative to `root`, and `root` is relative
+    /// to the project directory; no path may be outside the repository.
     ///
     /// # Errors
-    /// [`FormatError`] naming the file and the key: when the text is not YAML, a value has the wrong type, or a path
-    /// leads out of the repository; and when the text is larger than [`MAX_CONFIG_BYTES`].
+    /// [`FormatError`] with the file and the key if the text is not YAML, a value has the wrong type, or a path is
+    /// outside the repository; and if the text is larger than [`MAX_CONFIG_BYTES`].
     ///
     /// # Example
     /// ```
@@ -93,8 +93,8 @@ impl RepoConfig {
         })
     }
 
-    /// The text of a file that says where the content is, for a repository that has none; `None` where that is what a
-    /// repository without one says. Redirects are not in it.
+    /// Returns the text of a configuration file that specifies the location of the content, for a repository without
+    /// one; `None` if it is the default location. Redirects are not included.
     ///
     /// # Example
     /// ```
@@ -124,7 +124,7 @@ impl RepoConfig {
     }
 }
 
-/// The way from a folder to a path, as the file has it.
+/// Returns the relative path from a folder to a path, in the form used in the file.
 fn way(from: &RepoPath, to: &RepoPath) -> String {
     let parts = |path: &RepoPath| -> Vec<String> {
         path.as_str().split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
@@ -136,7 +136,7 @@ fn way(from: &RepoPath, to: &RepoPath) -> String {
     [first, up, there[common..].to_vec()].concat().join("/")
 }
 
-/// A path as YAML has it: in quotes where it could be read as something else.
+/// Formats a path as YAML, quoted if it could be parsed as another type.
 fn scalar(path: &str) -> String {
     let is_plain = path.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '-' | '_'));
     if is_plain { path.to_owned() } else { Value::from(path).to_string() }
@@ -153,7 +153,7 @@ fn top(text: &str, file: &RepoPath) -> Result<Map<String, Value>, FormatError> {
     }
 }
 
-/// A map of the file, with what leads to it.
+/// A map of the file with the prefix of its keys.
 struct Keys<'a> {
     file: &'a RepoPath,
     map: Map<String, Value>,

@@ -1,4 +1,4 @@
-//! What an export writes into a repository: the inverse of an import.
+//! Export into a repository: the inverse of an import.
 
 mod emit;
 mod front;
@@ -31,131 +31,113 @@ use super::{
 };
 use crate::slugify;
 
-/// What the commit has that an export is written on; everything may be empty.
+/// The state of the commit that an export is based on; every part may be empty.
 #[derive(Clone, Debug)]
 pub struct Repository {
-    /// Its files.
     pub tree: RepoTree,
     /// The object ids of its files, by path.
     pub oids: HashMap<String, String>,
-    /// Its configuration.
     pub config: RepoConfig,
-    /// The text of its table of contents.
     pub summary: Option<String>,
 }
 
-/// What a space has, without its texts.
+/// The content of a space, without texts.
 #[derive(Clone, Debug, Default)]
 pub struct SpaceOutline {
-    /// The pages in reading order: a page comes before those below it.
+    /// The pages in reading order: a page precedes its descendants.
     pub pages: Vec<SpacePage>,
-    /// The files.
     pub files: Vec<SpaceFile>,
-    /// The reusable contents.
     pub includes: Vec<SpaceInclude>,
 }
 
-/// A page of a space.
 #[derive(Clone, Debug)]
 pub struct SpacePage {
-    /// The page.
     pub id: PageId,
-    /// The page it stands below.
+    /// The parent page.
     pub parent: Option<PageId>,
-    /// What it is.
     pub kind: SpacePageKind,
-    /// Its title.
     pub title: String,
-    /// Its slug; empty for links and generated pages.
+    /// The slug; empty for links and generated pages.
     pub slug: String,
-    /// Its emoji.
     pub emoji: Option<String>,
-    /// Where Git keeps it.
+    /// The file in the Git repository.
     pub git: Option<GitBlob>,
-    /// Tells whether a document needs a file: one without text that came from the table of contents alone has none.
+    /// `true` if a document needs a file. A document without text that only the table of contents defines needs no
+    /// file.
     pub has_file: bool,
 }
 
-/// What a page of a space is.
+/// The kind of a page of a space.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SpacePageKind {
-    /// A page to read.
+    /// A page with text.
     Document,
     /// A heading above pages.
     Group,
-    /// A link.
     Link {
-        /// Where it leads.
+        /// The target of the link.
         target: ContentRef,
     },
-    /// A place where generated pages appear.
+    /// A placeholder for generated pages.
     Computed {
-        /// What they are made from.
+        /// The source of the pages.
         value: Value,
     },
 }
 
-/// A file of a space.
 #[derive(Clone, Debug)]
 pub struct SpaceFile {
-    /// The file.
     pub id: FileId,
-    /// Its name.
     pub name: String,
-    /// Where Git keeps it.
+    /// The file in the Git repository.
     pub git: Option<GitBlob>,
 }
 
-/// A reusable content of a space.
 #[derive(Clone, Debug)]
 pub struct SpaceInclude {
-    /// The reusable content.
     pub id: ReusableId,
-    /// Its title.
     pub title: String,
-    /// Where Git keeps it.
+    /// The file in the Git repository.
     pub git: Option<GitBlob>,
 }
 
-/// The text that a file is written over: what it says the same keeps its bytes.
+/// The text that a file is written over: parts with unchanged content keep their bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Template<'t> {
-    /// The text.
     pub text: &'t str,
-    /// Where it is from.
     pub origin: TemplateOrigin,
 }
 
-/// Where a template is from.
+/// The origin of a template.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TemplateOrigin {
     /// A file of the repository.
     Repository,
-    /// The file that the space was last in sync with, which the repository need not have.
+    /// The file at the last synchronization of the space, which may be missing from the repository.
     Space,
 }
 
-/// Where the title of a page is written.
+/// The location of a page's title.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TitleIn {
-    /// In its file.
+    /// In the file of the page.
     File,
-    /// In the table of contents alone.
+    /// In the table of contents only.
     Summary,
-    /// The page is as it was, and so is what the table of contents says of it.
+    /// The page is unchanged, and so is its entry in the table of contents.
     Unread,
 }
 
-/// Which files that are in the repository an export may take for the space's own, although it did not know of them.
+/// The files of the repository that an export may adopt although the space does not know them.
 ///
-/// An export that is done again, because nobody heard of its end, finds what it has written so: where it would write
-/// a new file there is one that says the same. Whoever plans starts with all, and refuses those that say something
-/// else.
+/// An export that is repeated because its completion was not recorded finds its own files: at the path of a new file
+/// there is a file with the same content. The caller first permits all paths, then refuses those whose content
+/// differs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Claims {
-    /// All but these.
+    /// All paths except these.
     AllBut(BTreeSet<RepoPath>),
-    /// None.
+    /// No path.
     Nothing,
 }
 
@@ -165,10 +147,11 @@ impl Claims {
     }
 }
 
-/// Which files an export writes and removes, and what is in them.
+/// The files that an export writes and removes, with their contents.
 ///
-/// What was not edited keeps its path and its bytes. New pages are put where their place in the tree says, moved ones
-/// move their files; what is in the repository and not the space's is neither written over nor removed.
+/// Unchanged items keep their paths and bytes. The paths of new pages follow from their position in the tree, and
+/// moved pages move their files. Files of the repository that do not belong to the space are neither overwritten nor
+/// removed.
 #[derive(Debug)]
 pub struct ExportPlan<'a> {
     repository: &'a Repository,
@@ -176,24 +159,24 @@ pub struct ExportPlan<'a> {
     before: &'a SpaceOutline,
     places_before: Places,
     places_after: Places,
-    /// Where everything is as the space knows it, whatever the repository has: for what is not written over a file
-    /// of it.
+    /// All locations as known to the space, independent of the repository: for items that are not written over a file
+    /// of the repository.
     places_known: OnceLock<Places>,
     removed: BTreeSet<RepoPath>,
     claimed: BTreeSet<RepoPath>,
     pages: HashSet<&'a PageId>,
 }
 
-/// How often paths are chosen anew, where an import would give pages other slugs.
+/// Number of times paths are chosen again because an import would assign other slugs.
 const ROUNDS: usize = 4;
 
 impl<'a> ExportPlan<'a> {
-    /// Plans the export of a space. `before` is what the space had when it was last in sync with the repository:
-    /// whatever is in it is the space's own in the repository. An empty one means that it never was.
+    /// Plans the export of a space. `before` is the state of the space at the last synchronization with the
+    /// repository: its items own their files in the repository. It is empty if the space was never synchronized.
     ///
     /// # Errors
-    /// [`FormatError::NoPages`] for a space without pages; [`FormatError::Unsafe`]; and what an import of the result
-    /// would fail with.
+    /// [`FormatError::NoPages`] for a space without pages; [`FormatError::Unsafe`]; and the errors of an import of
+    /// the result.
     pub fn new(
         repository: &'a Repository,
         now: &'a SpaceOutline,
@@ -214,7 +197,7 @@ impl<'a> ExportPlan<'a> {
             let tree = repository.tree.changed(&removed, written);
             let mut places_after = Places::new(tree, &repository.config);
             places.into_iter().for_each(|(thing, path)| places_after.put(thing, path));
-            // What is claimed leads where it will lead.
+            // Links to claimed files resolve to their new items.
             let mut places_before = places_before.clone();
             for path in &claimed {
                 if let Some(thing) = places_after.things.get(path) {
@@ -241,29 +224,29 @@ impl<'a> ExportPlan<'a> {
         }
     }
 
-    /// Where the file of a page is after the export; none where it has none.
+    /// Returns the path of a page's file after the export; `None` if the page has no file.
     #[must_use]
     pub fn page_path(&self, page: &PageId) -> Option<&RepoPath> {
         self.path(&Thing::Page(page.clone()))
     }
 
-    /// Where a file is after the export.
+    /// Returns the path of a file after the export.
     #[must_use]
     pub fn file_path(&self, file: &FileId) -> Option<&RepoPath> {
         self.path(&Thing::File(file.clone()))
     }
 
-    /// Where a reusable content is after the export.
+    /// Returns the path of a reusable content after the export.
     #[must_use]
     pub fn include_path(&self, include: &ReusableId) -> Option<&RepoPath> {
         self.path(&Thing::Include(include.clone()))
     }
 
-    /// The path that is written to for one of the paths above: another one where a symbolic link leads there.
+    /// Returns the path that is written for one of the paths above. It differs if a symbolic link points elsewhere.
     ///
     /// # Errors
-    /// [`FormatError`] for a link that leads out of the repository or in a circle, and a file that is not written into
-    /// repositories.
+    /// [`FormatError`] for a link that points outside the repository or is circular, and for a file that must not be
+    /// written into repositories.
     pub fn written_to(&self, path: &RepoPath) -> Result<RepoPath, FormatError> {
         safe::check(path)?;
         let source = self.repository.tree.file(path)?.map_or_else(|| path.clone(), |file| file.source);
@@ -271,20 +254,20 @@ impl<'a> ExportPlan<'a> {
         Ok(source)
     }
 
-    /// What is removed.
+    /// Returns the paths of the files to remove.
     #[must_use]
     pub fn removed(&self) -> &BTreeSet<RepoPath> {
         &self.removed
     }
 
-    /// What is there and is taken for the space's own. What an export would write to one of these paths must be there
-    /// already; otherwise the path is refused, and the export is planned anew.
+    /// Returns the existing files that the export adopts. The content to write to one of these paths must equal the
+    /// existing content; otherwise the caller refuses the path and plans the export again.
     #[must_use]
     pub fn claimed(&self) -> &BTreeSet<RepoPath> {
         &self.claimed
     }
 
-    /// Tells whether something that texts may lead to is not where it was, or is gone.
+    /// Returns `true` if a possible link target was moved or deleted.
     #[must_use]
     pub fn moves_targets(&self) -> bool {
         let after = &self.places_after.paths;
@@ -292,7 +275,7 @@ impl<'a> ExportPlan<'a> {
         self.places_before.paths.iter().any(is_other) || after.len() != self.places_before.paths.len()
     }
 
-    /// The text of a page's file, written over the one that is at its path in Git.
+    /// Returns the text of a page's file, written over the file at its path in Git.
     #[must_use]
     pub fn page(
         &self,
@@ -304,7 +287,8 @@ impl<'a> ExportPlan<'a> {
         self.write((TextKind::Page, &thing), page.git.as_ref(), template, content)
     }
 
-    /// The text of a reusable content's file; of the fields, the title and the rest of the front matter count.
+    /// Returns the text of a reusable content's file; of the fields, only the title and the unknown front matter are
+    /// used.
     #[must_use]
     pub fn include(
         &self,
@@ -316,22 +300,22 @@ impl<'a> ExportPlan<'a> {
         self.write((TextKind::Include, &thing), include.git.as_ref(), template, content)
     }
 
-    /// The text of the table of contents: that of the repository where it says the same.
+    /// Returns the text of the table of contents: that of the repository if its content is unchanged.
     #[must_use]
     pub fn summary(&self, titles: &HashMap<PageId, TitleIn>) -> String {
         self.outline(titles).write()
     }
 
-    /// The path of the file with the variables of the space.
+    /// Returns the path of the file with the variables of the space.
     #[must_use]
     pub fn variables_path(&self) -> RepoPath {
         self.repository.config.root.child(".gitbook/vars.yaml")
     }
 
-    /// The text of the file with the variables, written over the one that is there; none where it has none to say.
+    /// Returns the text of the variables file, written over the existing one; `None` if no file is needed.
     ///
     /// # Errors
-    /// [`FormatError`] when the file is larger than a file of variables may be.
+    /// [`FormatError`] if the existing file exceeds the size limit of a variables file.
     pub fn variables(
         &self,
         template: Option<&str>,
@@ -344,7 +328,7 @@ impl<'a> ExportPlan<'a> {
         let Some(template) = template else {
             return Ok((!values.is_empty()).then(|| front::fresh(&keys(values), "\n")));
         };
-        // What is not YAML says nothing, and cannot be changed a little.
+        // A file that is not YAML has no values, and cannot be edited in place.
         let Ok((before, _)) = variables(template, &path) else {
             return Ok(Some(front::fresh(&keys(values), "\n")));
         };
@@ -397,7 +381,7 @@ impl<'a> ExportPlan<'a> {
         Writer { kind, before, after, from, to, plain_title, is_page: &is_page }.write(text, content)
     }
 
-    /// The pages to which an import of the result would give another slug.
+    /// Returns the pages that would get another slug from an import of the result.
     fn of_another_slug(&self) -> Result<Vec<PageId>, FormatError> {
         let titles = HashMap::new();
         let summary = self.outline(&titles).write();
@@ -421,7 +405,7 @@ impl<'a> ExportPlan<'a> {
                 },
             };
             let slug = slugs.get(page).copied().unwrap_or_default();
-            // No file can give a page a slug that is none.
+            // No file name results in an invalid slug.
             if planned.slug() != slug && slugify(slug) == slug {
                 wrong.push(page.clone());
             }

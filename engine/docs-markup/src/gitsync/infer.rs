@@ -1,19 +1,20 @@
-//! The tree of pages when a repository has no table of contents.
+//! The page tree of a repository without a table of contents.
 
 use super::{
     FormatError, RepoConfig, RepoPath, RepoTree, Summary, SummaryItem, SummaryKind,
     summary::{MAX_DEPTH, TreeBuilder, humanise, humanise_name},
 };
 
-/// Makes a tree of pages from the folders of a repository.
+/// Derives a page tree from the folders of a repository.
 ///
-/// The configured README comes first. Then everything is in alphabetical order, whatever its case. The README of a
-/// folder is the parent of the other pages of the folder; a folder without one is a group at the top level, and a page
-/// without text below it. Names that begin with a dot, `node_modules` and every `SUMMARY.md` are passed over, and so
-/// are symbolic links to folders. Titles are made from names; the heading of a page goes before.
+/// The configured README is first. All other items are in alphabetical order, ignoring case. The README of a folder
+/// is the parent of the other pages of the folder. A folder without a README is a group at the top level, and a page
+/// without text elsewhere. Names that begin with a dot, `node_modules`, every `SUMMARY.md` and symbolic links to
+/// folders are skipped. Titles are derived from names; the heading of a page takes precedence.
 ///
 /// # Errors
-/// [`FormatError`] when a Markdown file is behind a symbolic link that leaves the repository or loops, or is too large.
+/// [`FormatError`] if a Markdown file is the target of a symbolic link that leaves the repository or is circular, or
+/// is too large.
 pub fn infer(config: &RepoConfig, tree: &RepoTree) -> Result<Summary, FormatError> {
     let mut walk = Walk { tree, builder: TreeBuilder::default() };
     let mut files: Vec<_> = tree
@@ -24,7 +25,7 @@ pub fn infer(config: &RepoConfig, tree: &RepoTree) -> Result<Summary, FormatErro
     if let Some(readme) = tree.file(&config.readme)? {
         walk.builder.add(0, page(humanise(&config.readme), Some(readme)));
     }
-    // Files of one folder have to be neighbours; `a-b/` would otherwise stand between `a` and `a/`.
+    // Files of one folder must be adjacent; `a-b/` would otherwise sort between `a` and `a/`.
     files.sort_by(|a, b| a.split('/').cmp(b.split('/')));
     walk.folder(&config.root, &files, 0)?;
     Ok(Summary { items: walk.builder.finish(), warnings: Vec::new() })
@@ -51,7 +52,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Adds what a folder contains: its files, as paths from there, neighbours in one folder side by side.
+    /// Adds the contents of a folder: its files, as relative paths, with those of one folder adjacent.
     fn folder(&mut self, folder: &RepoPath, files: &[&str], depth: usize) -> Result<(), FormatError> {
         let mut children: Vec<(&str, &[&str])> = Vec::new();
         let mut rest = files;
@@ -101,7 +102,7 @@ impl Walk<'_> {
     }
 
     fn file(&mut self, path: &RepoPath, depth: usize) -> Result<(), FormatError> {
-        // A link to nothing, or to a folder, is no page.
+        // A link to a missing file or a folder is not a page.
         if let Some(file) = self.tree.file(path)? {
             self.builder.add(depth, page(humanise(path), Some(file)));
         }

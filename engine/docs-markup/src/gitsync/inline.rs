@@ -1,34 +1,33 @@
-//! The inline Markdown of titles.
+//! Parser of the inline Markdown of titles.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::syntax::html::{self, TagKind};
 
-/// One line of Markdown, reduced to what a title and a link are.
+/// One line of Markdown, reduced to the parts of a title and a link.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Inline {
-    /// All its text without marks.
+    /// The text without marks.
     pub(super) text: String,
-    /// Its first link.
+    /// The first link.
     pub(super) link: Option<Link>,
-    /// The first `id` of an `<a>` in it.
+    /// The first `id` of an `<a>` element.
     pub(super) id: Option<String>,
 }
 
-/// A link.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Link {
-    /// Its text without marks.
+    /// The text without marks.
     pub(super) text: String,
-    /// Where it leads, as it is written, without Markdown's escapes.
+    /// The destination without Markdown escapes.
     pub(super) destination: String,
-    /// Its title: what stands in quotes.
+    /// The title in quotes.
     pub(super) title: Option<String>,
 }
 
-/// Reads one line.
+/// Parses one line.
 ///
-/// A destination with spaces is no link in Markdown, but people write it; it is read as one when the line has no other.
+/// A destination with spaces is invalid Markdown, but common; it is accepted if the line has no other link.
 pub(super) fn read(line: &str) -> Inline {
     let mut inline = strict(line);
     if inline.link.is_none() {
@@ -73,7 +72,7 @@ fn strict(line: &str) -> Inline {
     inline
 }
 
-/// `[text](a path with spaces.md "title")`.
+/// Parses `[text](a path with spaces.md "title")`.
 fn tolerant(line: &str) -> Option<Link> {
     let line = line.trim();
     let (text, rest) = line.strip_prefix('[')?.split_once("](")?;
@@ -99,7 +98,7 @@ fn id_of(tag: &str) -> Option<String> {
     Some(id.into_owned()).filter(|id| !id.trim().is_empty())
 }
 
-/// One space where there were several, none at the ends.
+/// Normalizes white space: single spaces, trimmed.
 fn squeeze(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

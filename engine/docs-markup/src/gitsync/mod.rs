@@ -1,19 +1,19 @@
-//! The Git format: what the files of a repository mean as content.
+//! The Git format: the mapping between the files of a repository and content.
 //!
-//! Everything here is a pure function of texts and lists of paths; nothing is fetched, stored or changed. An import
-//! goes through these steps:
+//! Everything here is a pure function of texts and lists of paths, without I/O or side effects. An import has these
+//! steps:
 //!
-//! 1. [`RepoTree::new`] takes what the commit contains.
-//! 2. [`RepoConfig::read`] takes `.gitbook.yaml`, which may be missing.
-//! 3. [`ImportPlan::new`] takes both and the table of contents, and says what becomes a page, a file or a reusable
-//!    content, where, and in which order.
-//! 4. [`references`] tells, for the text of each page, which files of the repository it needs;
-//!    [`ImportPlan::refer`] adds them.
+//! 1. [`RepoTree::new`] takes the entries of the commit.
+//! 2. [`RepoConfig::read`] parses `.gitbook.yaml`, which may be missing.
+//! 3. [`ImportPlan::new`] takes both and the table of contents, and determines the pages, files and reusable contents
+//!    with their order and paths.
+//! 4. [`references`] returns the files of the repository that the text of a page needs; [`ImportPlan::refer`] adds
+//!    them.
 //!
-//! An export goes the other way: [`ExportPlan::new`] takes what the commit and the space have, and what the space had
-//! when both were in sync; it says which files are written where, and what is in them.
+//! An export is the inverse: [`ExportPlan::new`] takes the state of the commit, of the space, and of the space at the
+//! last synchronization; it determines the paths and contents of the files to write.
 //!
-//! What stops either is a [`FormatError`]. What an import can go on without is a [`Warning`].
+//! A [`FormatError`] stops either of them. A [`Warning`] does not stop an import.
 
 mod config;
 mod export;

@@ -2,9 +2,9 @@
 
 use std::{borrow::Borrow, fmt};
 
-/// A place in a repository: names with `/` between them, none of them empty, `.` or `..`.
+/// A path in a repository: non-empty names separated by `/`, except `.` and `..`.
 ///
-/// The empty path is the root of the repository. Such a path cannot lead out of it.
+/// The empty path is the root of the repository. A path is never outside the repository.
 ///
 /// ```
 /// use docs_markup::gitsync::RepoPath;
@@ -17,21 +17,20 @@ use std::{borrow::Borrow, fmt};
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct RepoPath(Box<str>);
 
-/// Why a text is no path inside the repository. Reads on from "the path".
+/// The error of an invalid path. The message completes a sentence that starts with "the path".
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PathError {
-    /// It starts at the root of a file system.
+    /// The path is absolute.
     #[error("must be relative, without a slash at the front")]
     Absolute,
-    /// It leads out of the repository.
+    /// The path is outside the repository.
     #[error("leads out of the repository")]
     Leaves,
-    /// It contains the NUL character.
     #[error("must not contain the NUL character")]
     Nul,
 }
 
-/// So that a part of a path is found without being copied. Order, equality and hash are those of the text.
+/// Permits lookups by a part of a path without copying it. Order, equality and hash are those of the text.
 impl Borrow<str> for RepoPath {
     fn borrow(&self) -> &str {
         &self.0
@@ -39,18 +38,18 @@ impl Borrow<str> for RepoPath {
 }
 
 impl RepoPath {
-    /// Reads a path from the root of the repository. `.`, `..` and double slashes are resolved.
+    /// Parses a path relative to the root of the repository. `.`, `..` and double slashes are resolved.
     ///
     /// # Errors
-    /// [`PathError`] when it is absolute, leads out of the repository or contains NUL.
+    /// [`PathError`] if it is absolute, is outside the repository or contains NUL.
     pub fn new(text: &str) -> Result<Self, PathError> {
         Self::default().join(text)
     }
 
-    /// The path that `relative` means when it is read in this folder.
+    /// Resolves `relative` against this folder.
     ///
     /// # Errors
-    /// [`PathError`] when it is absolute, leads out of the repository or contains NUL.
+    /// [`PathError`] if it is absolute, is outside the repository or contains NUL.
     pub fn join(&self, relative: &str) -> Result<Self, PathError> {
         if relative.contains('\0') {
             return Err(PathError::Nul);
@@ -75,42 +74,40 @@ impl RepoPath {
         Ok(Self(path.into()))
     }
 
-    /// A place in this folder. The name is a plain one, or several with slashes between them.
+    /// Returns a path in this folder. `name` is a normalized name, or several separated by slashes.
     pub(super) fn child(&self, name: &str) -> Self {
         if self.is_root() { Self(name.into()) } else { Self(format!("{}/{name}", self.0).into()) }
     }
 
-    /// The path as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Tells whether it is the root of the repository.
     #[must_use]
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The folder it is in; the root for the root itself.
+    /// Returns the parent folder; the root for the root itself.
     #[must_use]
     pub fn folder(&self) -> Self {
         Self(self.0.rsplit_once('/').map_or("", |(folder, _)| folder).into())
     }
 
-    /// The last name; empty for the root.
+    /// Returns the last name; empty for the root.
     #[must_use]
     pub fn name(&self) -> &str {
         self.0.rsplit_once('/').map_or(&*self.0, |(_, name)| name)
     }
 
-    /// The last name without its extension. A name that only starts with a dot has no extension.
+    /// Returns the last name without its extension. A leading dot does not begin an extension.
     #[must_use]
     pub fn stem(&self) -> &str {
         split_extension(self.name()).0
     }
 
-    /// The part of the path below a folder; `None` when it is not below it.
+    /// Returns the path relative to a folder; `None` if it is not below the folder.
     #[must_use]
     pub fn below(&self, folder: &Self) -> Option<&str> {
         if folder.is_root() {
@@ -119,13 +116,13 @@ impl RepoPath {
         self.0.strip_prefix(&*folder.0)?.strip_prefix('/')
     }
 
-    /// Tells whether the name has the extension of Markdown, in any case.
+    /// Returns `true` if the name has a Markdown extension, ignoring case.
     #[must_use]
     pub fn is_markdown(&self) -> bool {
         has_extension(self.name(), "md") || has_extension(self.name(), "markdown")
     }
 
-    /// Tells whether it is the `README.md` of its folder, in any case.
+    /// Returns `true` if it is the `README.md` of its folder, ignoring case.
     #[must_use]
     pub fn is_readme(&self) -> bool {
         self.is_markdown() && self.stem().eq_ignore_ascii_case("readme")
@@ -138,7 +135,7 @@ impl fmt::Display for RepoPath {
     }
 }
 
-/// A name as what stands before its last dot, and the rest with the dot.
+/// Splits a name at its last dot, which is part of the extension.
 pub(super) fn split_extension(name: &str) -> (&str, &str) {
     match name.rfind('.') {
         Some(dot) if dot > 0 => name.split_at(dot),

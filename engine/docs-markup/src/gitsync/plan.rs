@@ -1,4 +1,4 @@
-//! What an import makes of a repository.
+//! The plan of an import from a repository.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,10 +11,10 @@ use super::{
 };
 use crate::{UniqueNames, slugify};
 
-/// Most pages with a Markdown file.
+/// Maximum number of pages with a Markdown file.
 pub const MAX_PAGES: usize = 5_000;
 
-/// What becomes of the files of a repository.
+/// The pages, files and reusable contents of an import.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ImportPlan {
     /// The content folder.
@@ -27,98 +27,91 @@ pub struct ImportPlan {
     pub includes: Vec<PlannedInclude>,
     /// The file with the variables of the space.
     pub variables: Option<PlannedFile>,
-    /// The redirects whose target is a page.
+    /// The redirects to pages.
     pub redirects: Vec<Redirect>,
-    /// What was left out, or read in a way its author may not expect.
+    /// Items that were left out, or interpreted differently than their author may expect.
     pub warnings: Vec<Warning>,
-    /// Files that are text: pages and reusable contents.
+    /// Text files: pages and reusable contents.
     texts: HashSet<RepoPath>,
-    /// Where the assets are in their list.
+    /// The positions of the assets in their list.
     places: HashMap<RepoPath, usize>,
     /// Files beyond [`MAX_SPACE_FILES`].
     omitted_files: HashSet<RepoPath>,
-    /// Names of assets, in lower case, each with the last number that its twins got.
+    /// Names of assets in lower case, each with the last number given to a duplicate.
     names: HashMap<String, u32>,
 }
 
-/// A page of the plan.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlannedPage {
-    /// The title, never empty. A heading at the top of the page's file goes before.
+    /// The title, never empty. A heading at the top of the page's file takes precedence.
     pub title: String,
-    /// Its path in the space, unique. Empty for links and generated pages.
+    /// The unique path in the space. Empty for links and generated pages.
     pub path: String,
-    /// What it is.
     pub kind: PlannedKind,
-    /// The pages below it.
+    /// The children.
     pub pages: Vec<PlannedPage>,
 }
 
 impl PlannedPage {
-    /// Its segment of the path, unique among its siblings. Empty for links and generated pages.
+    /// Returns the last segment of the path, unique among the siblings. Empty for links and generated pages.
     #[must_use]
     pub fn slug(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 }
 
-/// What a page of the plan is.
+/// The kind of a planned page.
 #[derive(Clone, PartialEq, Debug)]
 pub enum PlannedKind {
-    /// A page to read.
+    /// A page with text.
     Document {
-        /// Its file; none for a page without text.
+        /// The file; `None` for a page without text.
         file: Option<PlannedFile>,
         /// A shorter title for navigation.
         link_title: Option<String>,
     },
     /// A heading above pages, at the top level only.
     Group,
-    /// A link.
     Link {
-        /// Where it leads, as it is written.
+        /// The destination as given in the source.
         url: String,
-        /// The file of the repository it leads to: a page or an asset.
+        /// The target in the repository: a page or an asset.
         file: Option<PlannedFile>,
     },
-    /// A place where generated pages appear.
+    /// A placeholder for generated pages.
     Computed {
-        /// What they are made from.
+        /// The source of the pages.
         value: Value,
     },
 }
 
-/// A file of the plan.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlannedAsset {
-    /// The name of the file, unique in the space whatever its case.
+    /// The name of the file, unique in the space ignoring case.
     pub name: String,
-    /// The file.
     pub file: PlannedFile,
 }
 
-/// A reusable content of the plan.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlannedInclude {
-    /// Its slug, unique in the space.
+    /// The slug, unique in the space.
     pub slug: String,
-    /// A title made from its name. The one in its front matter goes before.
+    /// A title derived from the file name. The title in the front matter takes precedence.
     pub title: String,
-    /// Its file.
     pub file: PlannedFile,
 }
 
 impl ImportPlan {
-    /// Plans an import. `summary` is the text of the file the configuration names; without one the tree of pages is
-    /// made from the folders.
+    /// Plans an import. `summary` is the text of the configured table of contents; without it, the page tree is
+    /// derived from the folders.
     ///
-    /// A table of contents that lists nothing leaves the README as the only page.
+    /// If the table of contents is empty, the README is the only page.
     ///
     /// # Errors
-    /// [`FormatError`] when there is no page at all, when there are more than [`MAX_PAGES`], when the table of contents
-    /// is larger than [`MAX_SUMMARY_BYTES`](super::MAX_SUMMARY_BYTES), when it or the tree made from the folders has
-    /// more than [`MAX_ITEMS`] items, when the variables are larger than [`MAX_CONFIG_BYTES`], and when a file that is
-    /// needed is behind a symbolic link that leaves the repository or loops, or is larger than
+    /// [`FormatError`] if there is no page, if there are more than [`MAX_PAGES`], if the table of contents is larger
+    /// than [`MAX_SUMMARY_BYTES`](super::MAX_SUMMARY_BYTES), if it or the tree derived from the folders has more than
+    /// [`MAX_ITEMS`] items, if the variables are larger than [`MAX_CONFIG_BYTES`], and if a required file is the
+    /// target of a symbolic link that leaves the repository or is circular, or is larger than
     /// [`MAX_FILE_BYTES`](docs_model::MAX_FILE_BYTES).
     ///
     /// # Example
@@ -164,13 +157,14 @@ impl ImportPlan {
         Ok(plan)
     }
 
-    /// Adds a file that a page refers to, unless it is part of the plan already.
+    /// Adds a file that a page refers to, unless it is already part of the plan.
     ///
-    /// `None` when the path leads to no file, or to Markdown: pages and reusable contents are not files, and Markdown
-    /// that is not listed is nothing at all.
+    /// Returns `None` if there is no file at the path, or a Markdown file: pages and reusable contents are not files,
+    /// and unlisted Markdown is not imported.
     ///
     /// # Errors
-    /// [`FormatError`] when the file is behind a symbolic link that leaves the repository or loops, or too large.
+    /// [`FormatError`] if the file is the target of a symbolic link that leaves the repository or is circular, or is
+    /// too large.
     pub fn refer(&mut self, tree: &RepoTree, path: &RepoPath) -> Result<Option<&PlannedAsset>, FormatError> {
         if self.texts.contains(path) || path.is_markdown() {
             return Ok(None);
@@ -182,22 +176,23 @@ impl ImportPlan {
         Ok(if self.add_asset(file) { self.assets.last() } else { None })
     }
 
-    /// A sentence on the files that are left out so far; [`refer`](Self::refer) adds more.
+    /// Returns a sentence about the files left out so far; [`refer`](Self::refer) can add more.
     #[must_use]
     pub fn file_warning(&self) -> Option<String> {
         let count = self.omitted_files.len();
         (count > 0).then(|| format!("{count} files are left out: a space has at most {MAX_SPACE_FILES}"))
     }
 
-    /// The landing page: the first document of the tree.
+    /// Returns the landing page: the first document of the tree.
     #[must_use]
     pub fn landing(&self) -> Option<&PlannedPage> {
         self.documents().next()
     }
 
-    /// How many bytes the texts have: the files of all pages and reusable contents, each as often as it is one.
+    /// Returns the total size of the texts, in bytes: the files of all pages and reusable contents, counted once per
+    /// use.
     ///
-    /// An import keeps all of them at once, so this is what it needs of memory.
+    /// An import has all of them in memory at once, so this is its memory use.
     #[must_use]
     pub fn text_bytes(&self) -> u64 {
         let pages = self.documents().filter_map(|page| match &page.kind {
@@ -207,19 +202,19 @@ impl ImportPlan {
         total(pages.chain(self.includes.iter().map(|include| &include.file)))
     }
 
-    /// The number of pages, files and reusable contents of the plan so far.
+    /// Returns the current number of pages, files and reusable contents.
     #[must_use]
     pub fn items(&self) -> usize {
         self.pages.iter().map(pages_in).sum::<usize>() + self.assets.len() + self.includes.len()
     }
 
-    /// How many bytes the files have that are added so far; [`refer`](Self::refer) adds more.
+    /// Returns the total size of the files added so far, in bytes; [`refer`](Self::refer) can add more.
     #[must_use]
     pub fn asset_bytes(&self) -> u64 {
         total(self.assets.iter().map(|asset| &asset.file))
     }
 
-    /// All documents, parents before the pages below them, in the order of the tree.
+    /// Returns all documents, parents before their children, in the order of the tree.
     pub fn documents(&self) -> impl Iterator<Item = &PlannedPage> {
         let mut todo: Vec<_> = self.pages.iter().rev().collect();
         std::iter::from_fn(move || {
@@ -249,7 +244,7 @@ impl ImportPlan {
         }
     }
 
-    /// What stands in `.gitbook`.
+    /// Adds the files in `.gitbook`.
     fn add_folders(&mut self, tree: &RepoTree, warnings: &mut Warnings) -> Result<(), FormatError> {
         let folder = self.root.child(".gitbook");
         for path in tree.below(&folder.child("assets")) {
@@ -275,7 +270,7 @@ impl ImportPlan {
         Ok(())
     }
 
-    /// Links of the table of contents may lead to files that no page refers to.
+    /// Adds the files that links of the table of contents point to, even if no page refers to them.
     fn add_link_targets(&mut self, tree: &RepoTree) -> Result<(), FormatError> {
         let mut todo: Vec<_> = self.pages.iter().collect();
         let mut targets = Vec::new();
@@ -330,7 +325,7 @@ fn only_readme(
     Ok(vec![SummaryItem { line: None, title: humanise(&config.readme), kind, items: Vec::new() }])
 }
 
-/// The redirects that lead to a page. The others are left out with a warning.
+/// Returns the redirects to a page. The others are left out with a warning.
 fn known_redirects(
     config: &RepoConfig,
     tree: &RepoTree,
@@ -361,7 +356,7 @@ struct PageBuilder<'a> {
     omitted: Omitted,
 }
 
-/// What exceeds a bound: the pages that are left out, each with those below it, and the titles that are cut.
+/// Items that exceed a limit: pages that are left out with their descendants, and titles that are truncated.
 #[derive(Default)]
 struct Omitted {
     siblings: usize,
@@ -370,7 +365,7 @@ struct Omitted {
 }
 
 impl Omitted {
-    /// Adds a sentence for each bound that was exceeded.
+    /// Adds a warning for each exceeded limit.
     fn warn(&self, file: &RepoPath, warnings: &mut Warnings) {
         let all = [
             (
@@ -390,7 +385,7 @@ impl Omitted {
 }
 
 impl PageBuilder<'_> {
-    /// The pages of one level. Levels are at most [`MAX_DEPTH`](super::MAX_DEPTH) and one.
+    /// Creates the pages of one level. There are at most [`MAX_DEPTH`](super::MAX_DEPTH) + 1 levels.
     fn pages(&mut self, items: Vec<SummaryItem>, parent: &str) -> Vec<PlannedPage> {
         let mut slugs = UniqueNames::default();
         let mut pages = Vec::with_capacity(items.len().min(MAX_SIBLINGS));
@@ -438,7 +433,7 @@ impl PageBuilder<'_> {
         Some(PlannedPage { title, path, kind, pages })
     }
 
-    /// The name of the file; the name of the folder for its README. The landing page keeps the name of its file.
+    /// Returns the name of the file, or of the folder for its README. The landing page uses the name of its file.
     fn slug_of_page(&self, file: Option<&PlannedFile>, title: &str) -> String {
         match file {
             Some(file)
@@ -452,17 +447,17 @@ impl PageBuilder<'_> {
     }
 }
 
-/// The sum of sizes; a sum beyond all numbers is the highest one.
+/// Returns the sum of sizes, saturating at the maximum.
 fn total<'a>(files: impl Iterator<Item = &'a PlannedFile>) -> u64 {
     files.fold(0, |sum, file| sum.saturating_add(file.size))
 }
 
-/// The number of pages in one, itself included.
+/// Returns the number of pages in a subtree.
 fn pages_in(page: &PlannedPage) -> usize {
     1 + page.pages.iter().map(pages_in).sum::<usize>()
 }
 
-/// The number of items in one, itself included.
+/// Returns the number of items in a subtree.
 fn items_in(item: &SummaryItem) -> usize {
     1 + item.items.iter().map(items_in).sum::<usize>()
 }
@@ -471,7 +466,7 @@ fn leaf(title: String, kind: PlannedKind) -> PlannedPage {
     PlannedPage { title, path: String::new(), kind, pages: Vec::new() }
 }
 
-/// The slug of the first text that has one.
+/// Returns the slug of the first text that has one.
 fn slug_of(text: &str, other: &str) -> String {
     [text, other].into_iter().map(slugify).find(|slug| !slug.is_empty()).unwrap_or_else(|| "page".to_owned())
 }

@@ -1,4 +1,4 @@
-//! What a page refers to in its own repository.
+//! References of a page to files of its repository.
 
 use std::ops::Range;
 
@@ -15,22 +15,21 @@ use crate::markdown::{LinkKind, LinkRole, LinkSite, Resolution, links, rewrite_s
 /// A reference of a page to a file or folder of its repository.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reference {
-    /// Where the destination stands: bytes of the page's text.
+    /// The byte range of the destination in the page's text.
     pub range: Range<usize>,
-    /// What refers.
     pub kind: ReferenceKind,
-    /// What it leads to, from the root of the repository. It need not exist.
+    /// The target, from the root of the repository. It may not exist.
     pub path: RepoPath,
-    /// The place on the page it leads to.
+    /// The anchor on the target page.
     pub anchor: Option<String>,
 }
 
-/// What refers to something.
+/// The syntax of a reference.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ReferenceKind {
-    /// A link of Markdown or HTML.
+    /// A link in Markdown or HTML.
     Link,
-    /// An image of Markdown, or anything with a source in HTML.
+    /// An image in Markdown, or an HTML element with a source.
     Image,
     /// `{% include "…" %}`.
     Include,
@@ -40,11 +39,11 @@ pub enum ReferenceKind {
     Cover,
 }
 
-/// Finds what the page refers to in its repository, in the order of the text.
+/// Finds the references of a page to its repository, in the order of the text.
 ///
-/// Links and images of Markdown, `href`, `src` and `srcset` of HTML, tags, and the cover are read; code is not. Paths
-/// are read from the folder of the page; with a slash at the front they start at the content folder `root`. Addresses
-/// on the web, places on the same page and paths that leave the repository are no references of this kind.
+/// Covers Markdown links and images, `href`, `src` and `srcset` in HTML, tags, and the cover; code is skipped. Paths
+/// are relative to the folder of the page; with a leading slash they are relative to the content folder `root`. Web
+/// addresses, anchors on the same page and paths outside the repository are not included.
 ///
 /// # Example
 /// ```
@@ -63,7 +62,7 @@ pub fn references(text: &str, page: &RepoPath, root: &RepoPath) -> Vec<Reference
     cover.into_iter().chain(sites.into_iter().filter_map(|(_, reference)| reference)).collect()
 }
 
-/// Where the text of a page leads, read once: for who looks at it before it is known what becomes of it.
+/// The destinations of a page, parsed once for callers that resolve them later.
 ///
 /// # Example
 /// ```
@@ -81,21 +80,22 @@ pub fn references(text: &str, page: &RepoPath, root: &RepoPath) -> Vec<Reference
 /// ```
 #[derive(Clone, Debug)]
 pub struct PageLinks {
-    /// Where the text behind the front matter begins.
+    /// The start of the text after the front matter.
     start: usize,
     cover: Option<Reference>,
-    /// What stands in the text behind it, by its own bytes; the references by those of all.
+    /// The links in the text after the front matter, with ranges in that text; the references have ranges in the
+    /// complete text.
     sites: Vec<(LinkSite, Option<Reference>)>,
 }
 
 impl PageLinks {
-    /// Reads a text as [`references`] does.
+    /// Parses a text like [`references`].
     #[must_use]
     pub fn read(text: &str, page: &RepoPath, root: &RepoPath) -> Self {
         let finder = Finder { folder: page.folder(), root };
         let (front_matter, body) = split_front(text);
         let cover = front_matter.and_then(|matter| {
-            // It begins behind the first line.
+            // It begins after the first line.
             let start = text.find('\n').map_or(text.len(), |end| end + 1);
             finder.cover(text, start..start + matter.len())
         });
@@ -114,19 +114,19 @@ impl PageLinks {
         Self { start, cover, sites: links(body).into_iter().map(reference).collect() }
     }
 
-    /// How many destinations the text has.
+    /// Returns the number of destinations.
     #[must_use]
     pub fn count(&self) -> usize {
         self.sites.len() + usize::from(self.cover.is_some())
     }
 
-    /// What the page refers to in its repository, in the order of the text.
+    /// Returns the references to the repository, in the order of the text.
     pub fn references(&self) -> impl Iterator<Item = &Reference> {
         self.cover.iter().chain(self.sites.iter().filter_map(|(_, reference)| reference.as_ref()))
     }
 
-    /// The same text with other destinations behind its front matter: `resolve` says which, by the one that is there
-    /// and what it leads to in the repository.
+    /// Returns the text with the destinations after its front matter replaced. `resolve` receives each current
+    /// destination and its reference to the repository, and returns the new destination.
     #[must_use]
     pub fn rewritten(
         &self,
@@ -140,10 +140,10 @@ impl PageLinks {
     }
 }
 
-/// Paths that are addresses of the platform, not of the repository.
+/// Prefixes of paths that are platform addresses, not paths of the repository.
 const PLATFORM: [&str; 2] = ["/broken/", "/reusable-content/"];
 
-/// The place in the repository that a destination names when it is read in a folder, and the anchor behind it.
+/// Resolves a destination in a folder to a path of the repository and its anchor.
 pub(super) fn place(
     destination: &str,
     folder: &RepoPath,

@@ -1,105 +1,96 @@
-//! What stops an import, and what is only worth a word.
+//! Errors and warnings of imports and exports.
 
 use std::fmt;
 
 use super::{PathError, RepoPath};
 
-/// Most warnings that are kept of one import. A last one tells how many more there were.
+/// Maximum number of warnings of one import. The last one contains the number of omitted warnings.
 pub const MAX_WARNINGS: usize = 200;
 
-/// Why a repository cannot be read as content, or content not written into it. The message names the file, and the key
-/// or the limit.
+/// The error of a repository that cannot be imported, or of content that cannot be exported. The message names the
+/// file, and the key or the limit.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
     /// A file is not YAML.
     #[error("{file}: {problem}")]
     Yaml {
-        /// The file.
         file: RepoPath,
-        /// What is wrong, and where.
+        /// The error with its position.
         problem: String,
     },
-    /// A key of a YAML file has a value of the wrong type.
     #[error("{file}: `{key}` must be {expected}")]
     Type {
-        /// The file.
         file: RepoPath,
         /// The key, with dots between its parts.
         key: String,
-        /// What it should be.
+        /// The expected type.
         expected: &'static str,
     },
-    /// A key of a YAML file names a place that is not in the repository.
+    /// A path in a YAML file is outside the repository.
     #[error("{file}: the path `{key}` {problem}")]
     Path {
-        /// The file.
         file: RepoPath,
         /// The key, with dots between its parts.
         key: String,
-        /// What is wrong.
         problem: PathError,
     },
-    /// A symbolic link that is needed leads out of the repository.
+    /// A required symbolic link points outside the repository.
     #[error("{link}: this symbolic link leads out of the repository")]
     LinkLeaves {
-        /// The link.
+        /// The path of the link.
         link: RepoPath,
     },
-    /// A symbolic link that is needed leads back to itself.
+    /// A required symbolic link is circular.
     #[error("{link}: this symbolic link leads in a circle")]
     LinkLoops {
-        /// The link.
+        /// The path of the link.
         link: RepoPath,
     },
     /// A file is larger than the limit.
     #[error("{file}: {}", too_large(*size, *limit))]
     FileTooLarge {
-        /// The file.
         file: RepoPath,
-        /// Its size in bytes.
+        /// The size in bytes.
         size: u64,
-        /// The most bytes a file may have.
+        /// The maximum size in bytes.
         limit: u64,
     },
-    /// A file of the space that is not written into a repository.
+    /// A file of the space must not be written into a repository.
     #[error("{file}: {problem}")]
     Unsafe {
-        /// Where it would be written.
+        /// The path of the file in the repository.
         file: RepoPath,
-        /// Why not, and what to do.
+        /// The reason and the remedy.
         problem: &'static str,
     },
-    /// There are more groups, pages and links than the limit.
+    /// The number of groups, pages and links exceeds the limit.
     #[error("{}: at most {limit} groups, pages and links are allowed", folder_name(file))]
     TooManyItems {
-        /// The table of contents; the folder that was read where there is none.
+        /// The table of contents, or the scanned folder if there is none.
         file: RepoPath,
-        /// The most there may be.
         limit: usize,
     },
-    /// There are more pages than the limit.
+    /// The number of pages exceeds the limit.
     #[error("at most {limit} Markdown pages are allowed, these are {count}")]
     TooManyPages {
-        /// How many there are.
+        /// The number of pages found.
         count: usize,
-        /// The most there may be.
         limit: usize,
     },
-    /// There is nothing to import. An import makes the space equal to the repository, so it would empty the space.
+    /// There is nothing to import. An import makes the space equal to the repository, so it would delete all content.
     #[error("{}: there is no Markdown file that could become a page", folder_name(folder))]
     NoPages {
-        /// The folder that was read.
+        /// The scanned folder.
         folder: RepoPath,
     },
 }
 
-/// Something in a repository that was left out or read in a way its author may not expect.
+/// A part of a repository that was left out, or interpreted differently than its author may expect.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Warning {
-    /// The file.
     pub file: RepoPath,
-    /// The line in it, counted from one.
+    /// The line in the file, counted from 1.
     pub line: Option<usize>,
     /// One sentence.
     pub message: String,
@@ -115,7 +106,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Collects warnings up to a number.
+/// Collects warnings up to [`MAX_WARNINGS`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Warnings {
     kept: Vec<Warning>,
@@ -149,14 +140,14 @@ impl Warnings {
 
 const MIB: u64 = 1 << 20;
 
-/// Tells how large a file is and may be, in the unit of the limit.
+/// Formats the size of a file and its limit, in the unit of the limit.
 fn too_large(size: u64, limit: u64) -> String {
     let (unit, name) = if limit.is_multiple_of(MIB) { (MIB, "MiB") } else { (1_000_000, "MB") };
     let (limit, size) = (limit / unit, size.div_ceil(unit));
     format!("at most {limit} {name} are allowed for this file, it has {size} {name}")
 }
 
-/// Checks the size of a text before any work is done for it.
+/// Checks the size of a text before processing it.
 pub(super) fn check_size(file: &RepoPath, text: &str, limit: u64) -> Result<(), FormatError> {
     let size = text.len() as u64;
     if size > limit {

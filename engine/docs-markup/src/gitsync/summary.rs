@@ -1,4 +1,4 @@
-//! The table of contents `SUMMARY.md`.
+//! Parser of the table of contents `SUMMARY.md`.
 
 pub(super) mod scanner;
 
@@ -16,74 +16,70 @@ use super::{
     yaml::{self, YamlLimits},
 };
 
-/// Deepest nesting of pages. What is nested deeper is put at this depth, with a warning.
+/// Maximum nesting of pages. Deeper items are moved to this depth, with a warning.
 pub const MAX_DEPTH: usize = MAX_PAGE_LEVELS - 1;
 
-/// Most bytes of a table of contents: 4 MiB.
+/// Maximum size of a table of contents, in bytes: 4 MiB.
 pub const MAX_SUMMARY_BYTES: u64 = 4 << 20;
 
-/// Most items of a tree: groups, pages and links together, those that are left out included.
+/// Maximum number of items of a tree: groups, pages and links, including those left out.
 pub const MAX_ITEMS: usize = 20_000;
 
-/// How large the YAML of such an item may be.
+/// Limits of the YAML of a computed item.
 const COMPUTED_LIMITS: YamlLimits = YamlLimits { nodes: 1_000, text_bytes: 64 << 10 };
 
-/// Most bytes of the Markdown of one item; what is behind them is left out with a warning.
+/// Maximum size of the Markdown of one item, in bytes; the rest is left out with a warning.
 const MAX_ITEM_BYTES: usize = 8 << 10;
 
-/// A tree of pages, as a table of contents or the folders of a repository give it.
+/// A page tree from a table of contents or from the folders of a repository.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Summary {
     /// The items of the top level, in order.
     pub items: Vec<SummaryItem>,
-    /// What was left out, or read in a way its author may not expect.
+    /// Items that were left out, or interpreted differently than their author may expect.
     pub warnings: Vec<Warning>,
 }
 
-/// An item of a table of contents.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SummaryItem {
-    /// The line it stands on, counted from one; none when there is no table of contents.
+    /// The line of the item, counted from 1; `None` without a table of contents.
     pub line: Option<usize>,
-    /// The title without marks, an emoji included. Empty when there is none.
+    /// The title without marks, including an emoji. Empty if there is none.
     pub title: String,
-    /// What it is.
     pub kind: SummaryKind,
-    /// The items below it. Only groups and pages have some.
+    /// The children. Only groups and pages can have some.
     pub items: Vec<SummaryItem>,
 }
 
-/// What an item is.
+/// The kind of an item.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SummaryKind {
     /// A heading above pages, at the top level only.
     Group {
-        /// The slug it asks for.
+        /// The slug given in the heading.
         slug: Option<String>,
     },
-    /// A page.
     Page {
-        /// Its file; none for a page that only holds other pages.
+        /// The file; `None` for a page that only contains other pages.
         file: Option<PlannedFile>,
         /// A shorter title for navigation.
         link_title: Option<String>,
     },
-    /// A link.
     Link {
-        /// Where it leads, as it is written.
+        /// The destination as given in the source.
         url: String,
-        /// The file of the repository it leads to.
+        /// The target in the repository.
         file: Option<PlannedFile>,
     },
-    /// A place where generated pages appear.
+    /// A placeholder for generated pages.
     Computed {
-        /// What they are made from.
+        /// The source of the pages.
         value: Value,
     },
 }
 
 impl SummaryKind {
-    /// Tells whether items can stand below one of this kind.
+    /// Returns `true` if items of this kind can have children.
     #[must_use]
     pub const fn is_parent(&self) -> bool {
         matches!(self, Self::Group { .. } | Self::Page { .. })
@@ -91,20 +87,19 @@ impl SummaryKind {
 }
 
 impl Summary {
-    /// Reads a table of contents: the text of the file that the configuration names.
+    /// Parses a table of contents: the text of the configured file.
     ///
-    /// List items are pages, nested as deep as their bullets stand; headings begin groups, and a rule (`***`) ends one.
-    /// An item that leads to the web, to a place on a page that is listed itself, or to nothing, is a link. A file is a
-    /// page once: where it is listed again, the item is left out.
+    /// List items are pages, nested by the columns of their bullets; headings begin groups, and a rule (`***`) ends
+    /// one. An item with a web address, an anchor on a listed page, or a missing target is a link. Each file is one
+    /// page: items that list it again are left out.
     ///
     /// # Errors
-    /// [`FormatError`] when the text is larger than [`MAX_SUMMARY_BYTES`] or has more than [`MAX_ITEMS`] items, and
-    /// when a listed file cannot be used: it is behind a symbolic link that leaves the repository or loops, or it is
-    /// too large.
+    /// [`FormatError`] if the text is larger than [`MAX_SUMMARY_BYTES`] or has more than [`MAX_ITEMS`] items, and if
+    /// a listed file is the target of a symbolic link that leaves the repository or is circular, or is too large.
     pub fn read(text: &str, config: &RepoConfig, tree: &RepoTree) -> Result<Self, FormatError> {
         check_size(&config.summary, text, MAX_SUMMARY_BYTES)?;
         let mut warnings = Warnings::default();
-        // One more is a title, one more than that is too many.
+        // One more is a title, two more exceed the limit.
         let raw = scanner::read(text, &config.summary, MAX_ITEMS + 2, &mut warnings);
         let has_title = raw.first().is_some_and(|item| item.kind == RawKind::Heading(1));
         if raw.len() - usize::from(has_title) > MAX_ITEMS {
@@ -125,7 +120,7 @@ impl Summary {
     }
 }
 
-/// A tree that is built from its items in order, each with its depth.
+/// Builds a tree from items in order, each with its depth.
 #[derive(Default)]
 pub(super) struct TreeBuilder {
     done: Vec<SummaryItem>,
@@ -133,7 +128,7 @@ pub(super) struct TreeBuilder {
 }
 
 impl TreeBuilder {
-    /// Adds an item below the last one that is less deep.
+    /// Adds an item as a child of the last item with a lower depth.
     pub(super) fn add(&mut self, depth: usize, item: SummaryItem) {
         self.close(depth);
         self.open.push((depth, item));
@@ -155,10 +150,10 @@ impl TreeBuilder {
     }
 }
 
-/// A bullet this much further to the right than another stands below it.
+/// Minimum number of columns by which a bullet is to the right of its parent's.
 const STEP: usize = 2;
 
-/// The files that are listed without an anchor somewhere, where an item leads to a place on a page.
+/// Returns the files that are listed without an anchor, if any item has an anchor.
 fn listed(
     items: &[RawItem<'_>],
     config: &RepoConfig,
@@ -176,7 +171,7 @@ fn listed(
 }
 
 impl RawItem<'_> {
-    /// Its text, as far as it is read.
+    /// Parses its text up to the limit.
     fn inline(&self) -> Inline {
         inline::read(&self.text[..self.text.floor_char_boundary(MAX_ITEM_BYTES)])
     }
@@ -190,7 +185,7 @@ fn is_below(next: &RawItem<'_>, item: &RawItem<'_>) -> bool {
     }
 }
 
-/// An item, and what is known of it.
+/// An item with its resolved destination.
 struct Resolved {
     line: usize,
     kind: RawKind,
@@ -200,14 +195,14 @@ struct Resolved {
     below: Below,
 }
 
-/// Tells whether items stand below one.
+/// `true` if an item has children.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Below {
     Nothing,
     Items,
 }
 
-/// Where an item leads.
+/// The target of an item.
 enum To {
     Nothing,
     Web(String),
@@ -215,7 +210,7 @@ enum To {
     Missing(String),
 }
 
-/// Where an item leads that says so much.
+/// Resolves the destination of an item.
 fn leads_to(kind: RawKind, inline: &Inline, config: &RepoConfig, tree: &RepoTree) -> Result<To, FormatError> {
     let destination = inline.link.as_ref().map(|link| link.destination.trim()).unwrap_or_default();
     match (kind, target::read(destination)) {
@@ -246,7 +241,7 @@ fn local_target(
     Ok(To::Missing(destination.to_owned()))
 }
 
-/// A path as it is read in a folder; with a slash at the front it starts at the content folder.
+/// Resolves a path in a folder; with a leading slash it is relative to the content folder.
 pub(super) fn join(folder: &RepoPath, root: &RepoPath, path: &str) -> Result<RepoPath, PathError> {
     match path.strip_prefix('/') {
         Some(rest) => root.join(rest.trim_start_matches('/')),
@@ -254,23 +249,23 @@ pub(super) fn join(folder: &RepoPath, root: &RepoPath, path: &str) -> Result<Rep
     }
 }
 
-/// Turns resolved items into a tree.
+/// Builds a tree from resolved items.
 struct Outline<'a> {
     file: &'a RepoPath,
     warnings: Warnings,
     builder: TreeBuilder,
-    /// Files that are listed without an anchor somewhere.
+    /// Files that are listed without an anchor.
     listed: HashSet<RepoPath>,
-    /// Files that have their page.
+    /// Files that already have a page.
     taken: HashSet<RepoPath>,
-    /// The open bullets: their column, and the depth of what stands below them.
+    /// The open bullets: their column, and the depth of their children.
     open: Vec<(usize, usize)>,
-    /// The depth of the items of the list itself: one in a group.
+    /// The depth of the items of the list: 1 in a group.
     base: usize,
     has_heading: bool,
     has_items: bool,
     is_too_deep: bool,
-    /// How many blocks were read.
+    /// The number of parsed blocks.
     blocks: usize,
 }
 
@@ -331,7 +326,7 @@ impl<'a> Outline<'a> {
             .add(0, SummaryItem { line: Some(item.line), title: item.inline.text, kind, items: Vec::new() });
     }
 
-    /// What stands behind a rule is in no group.
+    /// Ends the group: items after a rule are in no group.
     fn rule(&mut self) {
         if self.base > 0 {
             self.base = 0;
@@ -467,7 +462,7 @@ struct Listed {
     written: String,
 }
 
-/// A title for a file that has none: the name of a folder for its README, else its own.
+/// Derives a title from a path: the name of the folder for a README, else the name of the file.
 pub(super) fn humanise(path: &RepoPath) -> String {
     let folder = path.folder();
     let name = match path.is_readme() {
@@ -478,7 +473,7 @@ pub(super) fn humanise(path: &RepoPath) -> String {
     humanise_name(name)
 }
 
-/// `getting-started` as `Getting started`.
+/// Converts `getting-started` to `Getting started`.
 pub(super) fn humanise_name(name: &str) -> String {
     let words: Vec<_> = name.split(['-', '_', ' ']).filter(|word| !word.is_empty()).collect();
     let text = words.join(" ");

@@ -1,30 +1,28 @@
-//! What the destination of a link is.
+//! Classification of link destinations.
 
-/// The destination of a link.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Target {
-    /// Nothing.
+    /// No destination.
     Empty,
-    /// An address on the web, or of another scheme.
+    /// A web address, or one with another scheme.
     Url,
-    /// A place on the same page.
+    /// An anchor on the same page.
     Anchor,
-    /// A path in the repository.
     Local(Local),
 }
 
-/// A path as a link has it.
+/// A path in a link.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Local {
-    /// The path with its escapes resolved.
+    /// The path with its escapes decoded.
     pub(super) path: String,
-    /// The path as it is written.
+    /// The path as given in the source.
     pub(super) written: String,
-    /// The place behind `#`.
+    /// The anchor after `#`.
     pub(super) anchor: Option<String>,
 }
 
-/// Reads a destination.
+/// Parses a destination.
 pub(super) fn read(destination: &str) -> Target {
     let text = destination.trim();
     if text.is_empty() {
@@ -48,7 +46,7 @@ pub(super) fn read(destination: &str) -> Target {
     })
 }
 
-/// Tells whether a text begins like `https:`.
+/// Returns `true` if a text begins with a scheme, such as `https:`.
 fn has_scheme(text: &str) -> bool {
     text.split_once(':').is_some_and(|(scheme, _)| {
         scheme.len() > 1
@@ -57,7 +55,7 @@ fn has_scheme(text: &str) -> bool {
     })
 }
 
-/// Resolves `%20` and its likes. A text that is no longer text then stays as it is.
+/// Decodes percent escapes. Returns the text unchanged if the result is not valid UTF-8.
 fn decode(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();

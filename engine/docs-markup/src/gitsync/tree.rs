@@ -1,4 +1,4 @@
-//! What a commit contains, and what its symbolic links mean.
+//! The contents of a commit, with its symbolic links resolved.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -6,52 +6,48 @@ use docs_model::MAX_FILE_BYTES;
 
 use super::{FormatError, RepoPath, Warning, report::Warnings};
 
-/// An entry of a commit, as Git lists it. Folders have no entry.
+/// An entry of a commit, as listed by Git. Folders have no entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Entry {
     /// The path from the root of the repository.
     pub path: String,
     /// The size in bytes.
     pub size: u64,
-    /// What it is.
     pub kind: EntryKind,
 }
 
-/// What an entry is.
+/// The type of an entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EntryKind {
-    /// A file.
     File,
-    /// A symbolic link with its target as it is written.
+    /// A symbolic link with its literal target.
     Symlink(String),
-    /// Another repository.
     Submodule,
 }
 
 /// A file that an import reads.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlannedFile {
-    /// The path under which it is known: in links, in the table of contents, as the path of the page in Git.
+    /// The path that identifies the file: in links, in the table of contents, and as the path of the page in Git.
     pub path: RepoPath,
-    /// Where its bytes are. Not the same when the path leads over a symbolic link.
+    /// The path of its bytes, which differs if the path includes a symbolic link.
     pub source: RepoPath,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: u64,
 }
 
 /// The files of a commit, by path.
 ///
-/// Symbolic links are followed when a file is asked for. One that leads out of the repository or in a circle is an
-/// error then, and only then: nobody is stopped by a link that no page needs. Submodules are left out with a warning.
+/// Symbolic links are resolved when a file is looked up. A link that points outside the repository or is circular is
+/// an error only then: unused links do not fail an import. Submodules are left out with a warning.
 #[derive(Clone, Debug, Default)]
 pub struct RepoTree {
     nodes: BTreeMap<RepoPath, Node>,
-    /// Paths in lower case; none where two paths differ only in case.
+    /// Paths in lower case; `None` for paths that differ only in case.
     folded: HashMap<String, Option<RepoPath>>,
     readmes: HashMap<RepoPath, RepoPath>,
-    /// The targets of symbolic links, as they are written.
+    /// The literal targets of symbolic links.
     links: HashMap<RepoPath, String>,
-    /// Other repositories.
     submodules: BTreeSet<RepoPath>,
     warnings: Warnings,
 }
@@ -62,14 +58,14 @@ enum Node {
     Link,
 }
 
-/// Links followed for one path at most, like in most file systems.
+/// Maximum number of links followed for one path, as in most file systems.
 const MAX_LINKS: usize = 40;
 
-/// Longest path whose folders are searched for symbolic links, like in most file systems.
+/// Maximum length of a path that may include symbolic links, as in most file systems.
 const MAX_LINKED_PATH: usize = 4_096;
 
 impl RepoTree {
-    /// Takes the entries of a commit, in any order.
+    /// Creates a tree from the entries of a commit, in any order.
     #[must_use]
     pub fn new(entries: impl IntoIterator<Item = Entry>) -> Self {
         let mut tree = Self::default();
@@ -79,20 +75,20 @@ impl RepoTree {
         tree
     }
 
-    /// The file at a path, symbolic links followed. `None` when there is none, or a folder.
+    /// Returns the file at a path, following symbolic links. `None` if it is missing or a folder.
     ///
     /// # Errors
-    /// [`FormatError::LinkLeaves`], [`FormatError::LinkLoops`]; [`FormatError::FileTooLarge`] when it is larger than
+    /// [`FormatError::LinkLeaves`], [`FormatError::LinkLoops`]; [`FormatError::FileTooLarge`] if it is larger than
     /// [`MAX_FILE_BYTES`].
     pub fn file(&self, path: &RepoPath) -> Result<Option<PlannedFile>, FormatError> {
         self.file_within(path, MAX_FILE_BYTES)
     }
 
-    /// The file at a path like [`file`](Self::file), with a limit of its own: so that no file is read only to be
-    /// refused.
+    /// Returns the file at a path like [`file`](Self::file), with another size limit, so that an oversized file is
+    /// rejected before it is read.
     ///
     /// # Errors
-    /// As [`file`](Self::file), with `limit` for [`MAX_FILE_BYTES`].
+    /// The errors of [`file`](Self::file), with `limit` instead of [`MAX_FILE_BYTES`].
     pub fn file_within(&self, path: &RepoPath, limit: u64) -> Result<Option<PlannedFile>, FormatError> {
         let source = self.resolve(path)?;
         let Some(Node::File(size)) = self.nodes.get(&source) else { return Ok(None) };
@@ -102,11 +98,11 @@ impl RepoTree {
         Ok(Some(PlannedFile { path: path.clone(), source, size: *size }))
     }
 
-    /// The file a link means: the one at the path, else the README of the folder at the path, else the only one whose
-    /// path differs in nothing but case.
+    /// Resolves a path of a link: the file at the path, else the README of the folder at the path, else the only file
+    /// whose path differs only in case.
     ///
     /// # Errors
-    /// As [`file`](Self::file).
+    /// The errors of [`file`](Self::file).
     pub fn locate(&self, path: &RepoPath) -> Result<Option<PlannedFile>, FormatError> {
         if let Some(file) = self.file(path)? {
             return Ok(Some(file));
@@ -120,11 +116,11 @@ impl RepoTree {
         }
     }
 
-    /// The file a link of a text means: what [`locate`](Self::locate) finds, else the Markdown file whose name is the
-    /// path without its extension, as the addresses of pages are.
+    /// Resolves a path of a link in a text: like [`locate`](Self::locate), else the Markdown file whose name without
+    /// extension is the path, because addresses of pages have no extension.
     ///
     /// # Errors
-    /// As [`file`](Self::file).
+    /// The errors of [`file`](Self::file).
     pub fn locate_linked(&self, path: &RepoPath) -> Result<Option<PlannedFile>, FormatError> {
         match self.locate(path)? {
             Some(file) => Ok(Some(file)),
@@ -135,15 +131,14 @@ impl RepoTree {
         }
     }
 
-    /// The README of a folder.
     ///
     /// # Errors
-    /// As [`file`](Self::file).
+    /// The errors of [`file`](Self::file).
     pub fn readme(&self, folder: &RepoPath) -> Result<Option<RepoPath>, FormatError> {
         Ok(self.readmes.get(&self.resolve(folder)?).cloned())
     }
 
-    /// The paths of all files and symbolic links below a folder, ordered.
+    /// Returns the paths of all files and symbolic links below a folder, in order.
     pub fn below<'a>(&'a self, folder: &'a RepoPath) -> impl Iterator<Item = &'a RepoPath> {
         self.nodes
             .range(folder.clone()..)
@@ -153,17 +148,17 @@ impl RepoTree {
             .filter(|path| path.below(folder).is_some())
     }
 
-    /// Tells whether there is a file or a symbolic link at exactly this path.
+    /// Returns `true` if there is a file or a symbolic link at exactly this path.
     pub(super) fn has(&self, path: &RepoPath) -> bool {
         self.nodes.contains_key(path)
     }
 
-    /// All paths that are no folder: files, symbolic links and submodules.
+    /// Returns all paths that are not folders: files, symbolic links and submodules.
     pub(super) fn paths(&self) -> impl Iterator<Item = &RepoPath> {
         self.nodes.keys().chain(&self.submodules)
     }
 
-    /// The tree after a commit that removes files and writes others, of which the size is not known.
+    /// Returns the tree after a commit that removes files and writes others, whose sizes are unknown.
     pub(super) fn changed(
         &self,
         removed: &HashSet<RepoPath>,
@@ -183,7 +178,7 @@ impl RepoTree {
         Self::new(kept.chain(modules).chain(written.map(|path| entry(&path, 0, EntryKind::File))))
     }
 
-    /// What was left out.
+    /// Returns the warnings about entries that were left out.
     pub(super) fn warnings(&self) -> Vec<Warning> {
         self.warnings.clone().finish()
     }
@@ -223,14 +218,14 @@ impl RepoTree {
         self.nodes.insert(path, node);
     }
 
-    /// Follows all symbolic links of a path, in its folders too. What it yields need not exist.
+    /// Resolves all symbolic links of a path, including those of its folders. The result may not exist.
     fn resolve(&self, path: &RepoPath) -> Result<RepoPath, FormatError> {
         let is_plain = self.links.is_empty() || path.as_str().len() > MAX_LINKED_PATH;
         if is_plain || matches!(self.nodes.get(path), Some(Node::File(_))) {
             return Ok(path.clone());
         }
         let leaves = || FormatError::LinkLeaves { link: path.clone() };
-        // What is still to be walked, the next part last.
+        // The remaining segments, the next one last.
         let mut left: Vec<&str> = path.as_str().rsplit('/').collect();
         let mut place = String::with_capacity(path.as_str().len());
         let mut followed = 0;

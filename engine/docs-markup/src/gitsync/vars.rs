@@ -1,4 +1,4 @@
-//! The variables of a space: `.gitbook/vars.yaml`.
+//! Parser of the variables of a space: `.gitbook/vars.yaml`.
 
 use docs_model::{MAX_VARIABLE_TEXT, VariableValue, Variables};
 use serde_json::Value;
@@ -9,13 +9,13 @@ use super::{
     yaml,
 };
 
-/// Reads the variables of a space: a flat map of names to texts, numbers and booleans.
+/// Parses the variables of a space: a flat map of names to texts, numbers and booleans.
 ///
-/// A name is a letter, then letters, digits and `_`. An entry that does not fit is left out with a warning.
+/// A name is a letter, followed by letters, digits and `_`. Invalid entries are left out with a warning.
 ///
 /// # Errors
-/// [`FormatError`] when the text is not YAML or no map, or larger than [`MAX_CONFIG_BYTES`]. To go on without any
-/// variable would take all of them out of the space.
+/// [`FormatError`] if the text is not YAML or not a map, or is larger than [`MAX_CONFIG_BYTES`]. Ignoring such a file
+/// would delete all variables of the space.
 ///
 /// # Example
 /// ```
@@ -54,7 +54,7 @@ pub fn variables(text: &str, file: &RepoPath) -> Result<(Variables, Vec<Warning>
     Ok((variables, warnings.finish()))
 }
 
-/// Most characters of a name that a warning repeats.
+/// Maximum length of a name quoted in a warning, in characters.
 const MAX_SHOWN: usize = 60;
 
 fn variable(name: &str, value: Value) -> Result<VariableValue, String> {

@@ -1,49 +1,49 @@
-//! YAML as values.
+//! YAML parser with bounded work.
 
 use serde_json::Value;
 use serde_saphyr::NonFiniteFloatPolicy;
 
-/// Reads YAML with bounded work: aliases and nesting cannot blow it up.
+/// Parses YAML with bounded work: aliases and nesting cannot amplify it.
 ///
-/// `yes`, `on` and their likes are text, as in YAML 1.2. The message of an error names the line.
+/// `yes`, `on` and similar words are text, as in YAML 1.2. Error messages contain the line.
 pub(super) fn read(text: &str) -> Result<Value, String> {
     read_within(text, YamlLimits { nodes: MAX_NODES, text_bytes: MAX_TEXT_BYTES })
 }
 
-/// How much a value may be, aliases resolved.
+/// Limits of a value after resolving aliases.
 #[derive(Clone, Copy)]
 pub(super) struct YamlLimits {
-    /// Most nodes.
+    /// Maximum number of nodes.
     pub(super) nodes: usize,
-    /// Most bytes of all texts and keys together.
+    /// Maximum number of bytes of all texts and keys together.
     pub(super) text_bytes: usize,
 }
 
-/// Most nodes of a file, aliases resolved.
+/// Maximum number of nodes of a file, with aliases resolved.
 const MAX_NODES: usize = 50_000;
 
-/// Most bytes of the texts of a file, aliases resolved: twice what the largest file has.
+/// Maximum number of bytes of the texts of a file, with aliases resolved: twice the maximum file size.
 const MAX_TEXT_BYTES: usize = 2 << 20;
 
-/// Nodes that any text may have, and how many bytes it has for each one more: a list of the smallest objects takes some
-/// 220 bytes for each node.
+/// The number of nodes that any text can have, and the bytes required for each further one: a list of the smallest
+/// objects needs about 220 bytes of memory per node.
 const FREE_NODES: usize = 4_000;
 const BYTES_A_NODE: usize = 12;
-/// The same for what stands within anchors, once more for each anchor around it.
+/// The same limits for events within anchors, counted once for each enclosing anchor.
 const FREE_ANCHORED: usize = 1_000;
 const BYTES_AN_ANCHORED: usize = 40;
 
-/// Most nodes of a text of so many bytes.
+/// Returns the maximum number of nodes for a text of a size.
 pub(crate) const fn most_nodes(bytes: usize) -> usize {
     FREE_NODES + bytes / BYTES_A_NODE
 }
 
-/// Most events within anchors of a text of so many bytes.
+/// Returns the maximum number of events within anchors for a text of a size.
 pub(crate) const fn most_anchored(bytes: usize) -> usize {
     FREE_ANCHORED + bytes / BYTES_AN_ANCHORED
 }
 
-/// Reads YAML like [`read`], with limits of its own.
+/// Parses YAML like [`read`], with other limits.
 pub(super) fn read_within(text: &str, limits: YamlLimits) -> Result<Value, String> {
     let options = serde_saphyr::options! {
         strict_booleans: true,

@@ -1,15 +1,15 @@
-//! Values as YAML, for the files that people read and edit beside us.
+//! YAML output for files that users edit too.
 
 use serde_json::Value;
 
-/// A key of a map with its value, in lines that each end with `eol`.
+/// Formats a key of a map with its value, in lines that each end with `eol`.
 pub(super) fn entry(key: &str, value: &Value, eol: &str) -> String {
     let mut out = String::new();
     line(&mut out, key, value, 0);
     if eol == "\n" { out } else { out.replace('\n', eol) }
 }
 
-/// The lines of a map, each indented by so many columns.
+/// Formats the lines of a map, each indented by `indent` columns.
 pub(super) fn block(value: &Value, indent: usize) -> String {
     let mut out = String::new();
     match value {
@@ -30,7 +30,7 @@ fn line(out: &mut String, key: &str, value: &Value, indent: usize) {
     below(out, value, indent + 2);
 }
 
-/// What stands behind a colon or a hyphen: on the same line, or on lines of its own.
+/// Formats the value after a colon or a hyphen: on the same line, or on separate lines.
 fn below(out: &mut String, value: &Value, indent: usize) {
     match value {
         Value::Object(map) if !map.is_empty() => {
@@ -62,21 +62,21 @@ fn is_plain(value: &Value) -> bool {
     !matches!(value, Value::Object(_) | Value::Array(_))
 }
 
-/// A value on one line.
+/// Formats a value on one line.
 fn flow(value: &Value) -> String {
     match value {
         Value::String(string) => text(string),
-        // JSON is YAML but for what stands in quotes.
+        // JSON is YAML except for quoted strings.
         other => escaped(&other.to_string()),
     }
 }
 
-/// A text: without quotes where it cannot be taken for anything else.
+/// Formats a string: without quotes if it cannot be parsed as another type.
 fn text(string: &str) -> String {
     if is_bare(string) { string.to_owned() } else { escaped(&Value::from(string).to_string()) }
 }
 
-/// JSON leaves characters alone that end a line in YAML, or that YAML must not hold.
+/// Escapes characters that JSON permits but that end a line in YAML or that YAML forbids.
 fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
@@ -90,7 +90,7 @@ fn escaped(json: &str) -> String {
     out
 }
 
-/// Words that YAML takes for something else than text.
+/// Words that YAML parses as another type than string.
 const WORDS: [&str; 12] =
     ["true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf", "infinity"];
 

@@ -1,4 +1,4 @@
-//! The head of a page's file: front matter and title, changed only where they say something else.
+//! The head of a page's file: front matter and title, rewritten only if their content changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::markdown::CoverSource;
 /// Front matter as keys and values.
 pub(super) type Keys = BTreeMap<String, Value>;
 
-/// The keys in the order in which new front matter has them; others come behind.
+/// The order of keys in new front matter; others follow.
 const ORDER: [&str; 11] = [
     "title",
     "description",
@@ -26,9 +26,9 @@ const ORDER: [&str; 11] = [
     "vars",
 ];
 
-/// The keys that say what the fields of a page are; nothing for what is so without them.
+/// Returns the keys of the fields of a page, without those that have their default.
 ///
-/// The title is left out: a heading says it, or the table of contents.
+/// The title is not included: it is in a heading or in the table of contents.
 pub(super) fn keys(fields: &PagePatch, cover: Option<&CoverSource>) -> Keys {
     let mut keys: Keys = fields.extra.clone().unwrap_or_default();
     let rest = keys.remove("layout");
@@ -72,19 +72,19 @@ pub(super) fn variable(value: &VariableValue) -> Value {
     }
 }
 
-/// A whole number without a point behind it.
+/// Formats a number, without a decimal point if it is whole.
 #[expect(clippy::cast_possible_truncation, reason = "only where nothing is lost")]
 fn number(value: f64) -> Value {
     let whole = value as i64;
-    // Beyond these, not every whole number is one of its own.
+    // Above this, `f64` cannot represent every whole number.
     if value.fract() == 0.0 && value.abs() < 9e15 { json!(whole) } else { json!(value) }
 }
 
-/// The key `layout`, together with those parts of it that no field has.
+/// Returns the key `layout`, including the parts of it that no field represents.
 fn layout(layout: PageLayout, rest: Option<Value>) -> Option<Value> {
     let rest = match rest {
         Some(Value::Object(rest)) => rest,
-        // Something else than a map was kept as it is; a layout goes before.
+        // A value that is not a map was preserved; a layout takes precedence over it.
         Some(other) if layout == PageLayout::default() => return Some(other),
         _ => Map::new(),
     };
@@ -116,7 +116,7 @@ fn layout(layout: PageLayout, rest: Option<Value>) -> Option<Value> {
     Some(Value::Object(map))
 }
 
-/// The YAML of new front matter.
+/// Returns the YAML of new front matter.
 pub(super) fn fresh(keys: &Keys, eol: &str) -> String {
     let known = ORDER.iter().filter_map(|key| Some((*key, keys.get(*key)?)));
     let others =
@@ -124,7 +124,8 @@ pub(super) fn fresh(keys: &Keys, eol: &str) -> String {
     known.chain(others).map(|(key, value)| emit::entry(key, value, eol)).collect()
 }
 
-/// YAML in which the keys that differ between `before` and `after` are set or removed; every other line stays.
+/// Returns YAML in which the keys that differ between `before` and `after` are set or removed; every other line is
+/// unchanged.
 pub(super) fn edited(yaml: &str, before: &Keys, after: &Keys, eol: &str) -> String {
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let changed: BTreeSet<&str> =
@@ -153,8 +154,8 @@ pub(super) fn edited(yaml: &str, before: &Keys, after: &Keys, eol: &str) -> Stri
     out
 }
 
-/// The parts of YAML: each key of the top level with the lines of its value; comments and blank lines between them
-/// have no key.
+/// Splits YAML into its top-level keys with the lines of their values; comments and blank lines between them have no
+/// key.
 fn entries(yaml: &str) -> Vec<(Option<String>, &str)> {
     let mut parts: Vec<(Option<String>, usize, usize)> = Vec::new();
     let mut at = 0;
@@ -164,7 +165,7 @@ fn entries(yaml: &str) -> Vec<(Option<String>, &str)> {
         match (key_of(line), parts.last_mut()) {
             (Some(key), _) => parts.push((Some(key), at, end)),
             (None, _) if is_gap => parts.push((None, at, end)),
-            // A line of a value takes what looked like a gap before it along.
+            // A line of a value includes the preceding gap, which belongs to the same value.
             (None, Some(_)) => {
                 while parts.len() > 1 && parts.last().is_some_and(|(key, ..)| key.is_none()) {
                     parts.pop();
@@ -180,7 +181,7 @@ fn entries(yaml: &str) -> Vec<(Option<String>, &str)> {
     parts.into_iter().map(|(key, from, to)| (key, &yaml[from..to])).collect()
 }
 
-/// The key that a line of the top level begins with.
+/// Parses the key at the beginning of a top-level line.
 fn key_of(line: &str) -> Option<String> {
     let line = line.trim_end();
     let first =

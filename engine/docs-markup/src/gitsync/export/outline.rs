@@ -1,4 +1,4 @@
-//! The table of contents of an export: the one that is there, with the lines changed that say something else.
+//! The table of contents of an export: the existing one, with changed lines rewritten.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -20,7 +20,6 @@ use crate::{
     slugify,
 };
 
-/// Writes a table of contents.
 pub(super) struct Outline<'a> {
     pub(super) repository: &'a Repository,
     pub(super) now: &'a SpaceOutline,
@@ -30,31 +29,31 @@ pub(super) struct Outline<'a> {
     pub(super) titles: &'a HashMap<PageId, TitleIn>,
 }
 
-/// An item of the table of contents that is there.
+/// An item of the existing table of contents.
 struct OldItem<'t> {
-    /// Its lines, without the gap behind them.
+    /// The lines of the item, without the gap after them.
     lines: Vec<&'t str>,
-    /// Blank lines and rules behind it.
+    /// Blank lines and rules after the item.
     gap: Vec<&'t str>,
     parent: Option<usize>,
     item: SummaryItem,
 }
 
-/// The table of contents that is there.
+/// The existing table of contents.
 #[derive(Default)]
 struct Old<'t> {
     preamble: String,
     items: Vec<OldItem<'t>>,
     style: Style,
-    /// Which of them the pages are.
+    /// The items by page.
     of: HashMap<PageId, usize>,
 }
 
-/// How new lines are written.
+/// The style of new lines.
 #[derive(Clone, Copy)]
 struct Style {
     eol: &'static str,
-    /// The mark of a list item.
+    /// The marker of a list item.
     mark: char,
 }
 
@@ -64,17 +63,17 @@ impl Default for Style {
     }
 }
 
-/// A line that is written.
+/// A line of the output.
 struct Line {
     text: String,
     old: Option<usize>,
-    /// The group that it is or is in.
+    /// The group of the line; for a heading the group itself.
     group: Option<PageId>,
     is_heading: bool,
 }
 
 impl Outline<'_> {
-    /// The text: that of the repository where it says the same.
+    /// Returns the text: that of the repository if its content is unchanged.
     pub(super) fn write(&self) -> String {
         let old = self.repository.summary.as_deref();
         if let Some(old) = old.filter(|text| self.says(text)) {
@@ -87,11 +86,11 @@ impl Outline<'_> {
         self.text(&Old { preamble: "# Table of contents\n\n".to_owned(), ..Old::default() })
     }
 
-    /// Tells whether an import makes these pages of a text.
+    /// Returns `true` if an import of a text results in these pages.
     fn says(&self, text: &str) -> bool {
         let config = &self.repository.config;
         let Ok(plan) = ImportPlan::new(config, &self.places_after.tree, Some(text)) else { return false };
-        // Parents come before their pages in both.
+        // Both lists have parents before their pages.
         let mut planned: Vec<(&PlannedPage, Option<usize>)> = Vec::new();
         let mut todo: Vec<(&PlannedPage, Option<usize>)> =
             plan.pages.iter().rev().map(|page| (page, None)).collect();
@@ -109,7 +108,7 @@ impl Outline<'_> {
             })
     }
 
-    /// Tells whether an item of the plan is a page of the space.
+    /// Returns `true` if an item of the plan matches a page of the space.
     fn is(&self, planned: &PlannedPage, page: &SpacePage) -> bool {
         let has_title = planned.title == squeeze(&page.title);
         match (&planned.kind, &page.kind) {
@@ -135,7 +134,7 @@ impl Outline<'_> {
         self.titles.get(page).copied().unwrap_or(TitleIn::Summary)
     }
 
-    /// What an import makes of where a link leads.
+    /// Returns the target that an import assigns to a link destination.
     fn target(&self, url: &str, places: &Places) -> ContentRef {
         let here = self.repository.config.summary.folder();
         let found = places.find(url, &here).or_else(|| places.find(url, &self.repository.config.root));
@@ -180,7 +179,7 @@ impl Outline<'_> {
         Some(Old { preamble, items, style: Style { eol, mark }, of })
     }
 
-    /// Which page each item is.
+    /// Returns the item of each page.
     fn pages_of(&self, items: &[OldItem<'_>]) -> HashMap<PageId, usize> {
         let mut known: HashMap<String, VecDeque<PageId>> = HashMap::new();
         let mut seen = HashSet::new();
@@ -217,14 +216,14 @@ impl Outline<'_> {
         of
     }
 
-    /// The text of all pages, with what can be taken from the one that is there.
+    /// Returns the text of all pages, reusing lines of the existing one.
     fn text(&self, old: &Old<'_>) -> String {
         let mut below: HashMap<Option<&PageId>, Vec<&SpacePage>> = HashMap::new();
         for page in &self.now.pages {
             below.entry(page.parent.as_ref()).or_default().push(page);
         }
         let mut lines = Vec::with_capacity(self.now.pages.len());
-        // A page with its column, and the group it is in.
+        // A page, its column, and the group it is in.
         let mut todo: Vec<(&SpacePage, usize, Option<&PageId>)> = Vec::new();
         let push = |todo: &mut Vec<_>, parent: Option<&SpacePage>, column: Option<usize>, group| {
             let pages = below.get(&parent.map(|page| &page.id)).map_or([].as_slice(), Vec::as_slice);
@@ -243,7 +242,7 @@ impl Outline<'_> {
         joined(old, lines)
     }
 
-    /// The columns of the bullets of siblings: those that stay below the same page keep theirs.
+    /// Returns the columns of the bullets of siblings: those with an unchanged parent keep theirs.
     fn columns(
         &self,
         old: &Old<'_>,
@@ -269,7 +268,7 @@ impl Outline<'_> {
         kept.into_iter().map(|column| column.unwrap_or(new)).collect()
     }
 
-    /// The lines of one page.
+    /// Returns the lines of one page.
     fn line(&self, page: &SpacePage, column: usize, old: Option<&OldItem<'_>>, style: Style) -> String {
         let eol = style.eol;
         let pad = " ".repeat(column);
@@ -320,7 +319,7 @@ impl Outline<'_> {
             SummaryKind::Page { file, .. } => file.as_ref().map(|file| &file.path) == path,
             _ => false,
         });
-        // A text of its own stays, unless it was the title and the title is another one now.
+        // A custom text is kept, unless it was the previous title and the title has changed.
         let is_free = path.is_some()
             && match self.title_in(&page.id) {
                 TitleIn::Unread => true,
@@ -337,14 +336,14 @@ impl Outline<'_> {
         self.bullet(&Bullet { pad, title: &title, to, is_same, is_free }, old, style)
     }
 
-    /// What a link page is written as, where it has no path of its own.
+    /// Returns the destination of a link page without a path of its own.
     fn link_destination(&self, target: &ContentRef) -> String {
         let here = self.repository.config.summary.folder();
         let has_path = match target {
             ContentRef::File { .. } => Thing::of(target)
                 .and_then(|(thing, _)| self.places_after.paths.get(&thing))
                 .is_some_and(|path| !path.is_markdown()),
-            // A page without a place on it would be listed twice.
+            // A page without an anchor would be listed twice.
             ContentRef::Anchor { .. } => true,
             _ => false,
         };
@@ -352,7 +351,7 @@ impl Outline<'_> {
         path.unwrap_or_else(|| destination(target))
     }
 
-    /// A list item: the one that is there, with what is another in it.
+    /// Returns a list item: the existing one with its changed parts replaced.
     fn bullet(&self, new: &Bullet<'_>, old: Option<&OldItem<'_>>, style: Style) -> String {
         let Style { eol, mark } = style;
         let fresh = |link_title: Option<&String>| {
@@ -389,19 +388,19 @@ impl Outline<'_> {
     }
 }
 
-/// What a list item should be.
+/// The wanted state of a list item.
 struct Bullet<'a> {
     pad: String,
     title: &'a str,
     to: Option<String>,
-    /// Tells whether it leads there already.
+    /// `true` if its destination is unchanged.
     is_same: bool,
-    /// Tells whether its text may be another one than the title.
+    /// `true` if its text may differ from the title.
     is_free: bool,
 }
 
 impl OldItem<'_> {
-    /// The column of its bullet; none for a heading.
+    /// Returns the column of the bullet; `None` for a heading.
     fn column(&self) -> Option<usize> {
         let (column, rest) = split_indent(self.lines.first()?);
         bullet(rest.trim_end()).map(|_| column)
@@ -409,7 +408,7 @@ impl OldItem<'_> {
 }
 
 impl SpacePage {
-    /// The title with the emoji before it.
+    /// Returns the title with the emoji before it.
     fn full_title(&self) -> String {
         match &self.emoji {
             Some(emoji) => squeeze(&format!("{emoji} {}", self.title)),
@@ -418,7 +417,7 @@ impl SpacePage {
     }
 }
 
-/// By what an item without a file is known.
+/// Returns the key that identifies an item without a file.
 fn key_of_page(page: &SpacePage) -> Option<String> {
     let title = squeeze(&page.title);
     Some(match &page.kind {
@@ -434,7 +433,7 @@ fn take(known: &mut HashMap<String, VecDeque<PageId>>, key: &str) -> Option<Page
     known.get_mut(key)?.pop_front()
 }
 
-/// The first link of an item with another text or destination.
+/// Replaces the text or destination of the first link of an item.
 fn replaced(item: &str, text: Option<&str>, to: Option<&str>) -> Option<String> {
     let (width, content) = bullet(item.trim_end())?;
     let site = links(content).into_iter().find(|site| site.kind == LinkKind::Link)?;
@@ -453,7 +452,7 @@ fn replaced(item: &str, text: Option<&str>, to: Option<&str>) -> Option<String> 
     Some(format!("{}[{text}{between}{to}{end}", &item[..width]))
 }
 
-/// A destination as a link has it.
+/// Formats a destination for a link.
 fn pointed(to: &str) -> String {
     let is_plain = !to.chars().any(|c| c.is_whitespace() || matches!(c, '(' | ')' | '<' | '>'));
     if is_plain { to.to_owned() } else { format!("<{}>", to.replace('<', "%3C").replace('>', "%3E")) }
@@ -479,7 +478,7 @@ fn has_rule(gap: &[&str]) -> bool {
     gap.iter().any(|line| is_rule(line.trim()))
 }
 
-/// All lines, with the gaps that were between them, or new ones.
+/// Concatenates all lines with their previous gaps, or new ones.
 fn joined(old: &Old<'_>, lines: Vec<Line>) -> String {
     let eol = old.style.eol;
     let mut out = old.preamble.clone();
@@ -512,7 +511,7 @@ fn joined(old: &Old<'_>, lines: Vec<Line>) -> String {
     out
 }
 
-/// A title as it is read from a line: one space where there were several, none at the ends.
+/// Normalizes the white space of a title: single spaces, trimmed.
 pub(super) fn squeeze(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

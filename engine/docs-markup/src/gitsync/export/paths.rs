@@ -1,4 +1,4 @@
-//! Which paths an export writes to: what was there before and is not the space's stays.
+//! Choice of the paths that an export writes to. Existing files that do not belong to the space are left unchanged.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -14,23 +14,22 @@ use crate::{
     numbered, slugify,
 };
 
-/// The paths of an export.
 pub(super) struct Paths {
     pub(super) places: HashMap<Thing, RepoPath>,
-    /// What goes.
+    /// Paths to remove.
     pub(super) removed: HashSet<RepoPath>,
-    /// What is there and is taken for the space's own, if it says the same.
+    /// Existing paths that the space adopts, provided that their content is equal.
     pub(super) claimed: BTreeSet<RepoPath>,
 }
 
-/// What an export knows of the space and the repository when it chooses paths.
+/// The state of the space and the repository for choosing paths.
 pub(super) struct Choice<'a> {
     pub(super) repository: &'a Repository,
-    /// All that the repository has.
+    /// All paths of the repository.
     pub(super) there: &'a Folded,
     pub(super) now: &'a SpaceOutline,
     pub(super) before: &'a SpaceOutline,
-    /// Pages that must be where their place in the tree says, or an import would give them another path.
+    /// Pages whose path must follow from their position in the tree, because an import would give them another path.
     pub(super) forced: &'a HashSet<PageId>,
     pub(super) claims: &'a Claims,
 }
@@ -72,7 +71,7 @@ impl Choice<'_> {
         Paths { places, removed, claimed }
     }
 
-    /// What stays where it is.
+    /// Returns the items that keep their paths.
     fn kept(&self) -> HashMap<Thing, RepoPath> {
         let config = &self.repository.config;
         let folder = config.root.child(".gitbook");
@@ -83,7 +82,7 @@ impl Choice<'_> {
         let mut folded: HashSet<String> = taken.iter().map(|path| fold(path.as_str())).collect();
         let mut kept = HashMap::new();
         let mut keep = |thing: Thing, path: Option<RepoPath>| {
-            // What is there side by side stays so, however much alike the names are.
+            // Existing names that differ only in case are kept.
             let is_free = |path: &RepoPath| {
                 let is_unlike = folded.insert(fold(path.as_str()));
                 (is_unlike || self.repository.tree.has(path)) && taken.insert(path.clone())
@@ -112,7 +111,8 @@ impl Choice<'_> {
         for file in &self.now.files {
             let renamed = names.get(&file.id).is_some_and(|name| **name != file.name);
             let path = self.stays(file.git.as_ref().filter(|_| !renamed), gits.get(&file.id).copied());
-            // An import looks for files in the folder of its root, and finds what pages link to outside of it.
+            // An import searches the assets folder of its root, and finds files outside the root only through links
+            // of pages.
             let is_found = |path: &RepoPath| {
                 path.below(&assets).is_some()
                     || path.below(&self.repository.config.root).is_none()
@@ -123,7 +123,7 @@ impl Choice<'_> {
         kept
     }
 
-    /// The path that something has in Git, if it is its own there, or nobody's.
+    /// Returns the path of an item in Git, if the item owns it or it is unused.
     fn stays(&self, git: Option<&GitBlob>, before: Option<&GitBlob>) -> Option<RepoPath> {
         let git = git?;
         let path =
@@ -135,20 +135,20 @@ impl Choice<'_> {
         is_own.then_some(path)
     }
 
-    /// What the space wrote or read, as far as it is there: an export may remove it.
+    /// Returns the existing paths that the space wrote or imported: an export may remove them.
     fn owned(&self) -> HashSet<RepoPath> {
         let assets = self.repository.config.root.child(".gitbook/assets");
         let pages = self.before.pages.iter().filter_map(|page| page.git.as_ref());
         let includes = self.before.includes.iter().filter_map(|include| include.git.as_ref());
         let files = self.before.files.iter().filter_map(|file| file.git.as_ref());
-        // Elsewhere a picture may be used by what is not the space's.
+        // Images in other folders may be used by files outside the space.
         let files =
             files.filter(|git| RepoPath::new(&git.path).is_ok_and(|path| path.below(&assets).is_some()));
         let paths = pages.chain(includes).chain(files).filter_map(|git| RepoPath::new(&git.path).ok());
         paths.filter(|path| self.repository.tree.has(path)).collect()
     }
 
-    /// Gives the pages a path that have none, parents first.
+    /// Chooses paths for the pages without one, parents first.
     fn place_pages(&self, places: &mut HashMap<Thing, RepoPath>, free: &mut Free<'_>) {
         let config = &self.repository.config;
         let parents: HashSet<&PageId> =
@@ -164,7 +164,7 @@ impl Choice<'_> {
                 continue;
             }
             let thing = Thing::Page(page.id.clone());
-            // Below another page the name of its file would be its slug.
+            // Below another page, the slug would follow from the name of its file.
             let is_landing = landing == Some(&page.id) && page.parent.is_none();
             if !places.contains_key(&thing) && (page.has_file || self.forced.contains(&page.id)) {
                 let shape = if parents.contains(&page.id) { Shape::Folder } else { Shape::Leaf };
@@ -203,7 +203,7 @@ fn gits_of<'a, T, Id: Eq + std::hash::Hash>(
     things.iter().map(of).filter_map(|(id, git)| Some((id, git.as_ref()?))).collect()
 }
 
-/// The slugs from the top down to each page.
+/// Returns the path of slugs from the top level to each page.
 fn tree_paths(pages: &[SpacePage]) -> HashMap<PageId, String> {
     let mut paths: HashMap<PageId, String> = HashMap::with_capacity(pages.len());
     for page in pages {
@@ -214,25 +214,25 @@ fn tree_paths(pages: &[SpacePage]) -> HashMap<PageId, String> {
     paths
 }
 
-/// Where a page would like to be.
+/// The preferred location of a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
-    /// In a file of its own name.
+    /// In a file named after the page.
     Leaf,
-    /// In a folder of its name, in which the pages below it are too.
+    /// In a folder named after the page, which also contains its children.
     Folder,
 }
 
-/// A path as file systems see it that know no case and one form of letters.
+/// Normalizes a path for file systems that ignore case and Unicode normalization.
 fn fold(path: &str) -> String {
     path.nfc().collect::<String>().to_lowercase().nfc().collect()
 }
 
-/// Files and their folders, folded.
+/// Files and their folders, normalized.
 #[derive(Debug, Default)]
 pub(super) struct Folded {
     files: HashSet<String>,
-    /// The folders, with how they are written.
+    /// The folders, with their spelling.
     folders: HashMap<String, RepoPath>,
 }
 
@@ -255,7 +255,7 @@ impl Folded {
         }
     }
 
-    /// Tells whether there is neither a file nor a folder at a path, however it is written, nor a file above it.
+    /// Returns `true` if no file or folder has the path in any spelling, and no file has the path of an ancestor.
     fn is_free(&self, path: &RepoPath) -> bool {
         let name = fold(path.as_str());
         let in_a_file = name.match_indices('/').any(|(at, _)| self.files.contains(&name[..at]));
@@ -263,11 +263,11 @@ impl Folded {
     }
 }
 
-/// The paths nothing is at.
+/// The unused paths.
 struct Free<'a> {
     claims: &'a Claims,
     tree: &'a RepoTree,
-    /// What this export has, folded.
+    /// The normalized paths of this export.
     taken: HashSet<String>,
     there: Folded,
     /// The next number to try, by the path with the lowest number of its width: no number is tried twice.
@@ -290,14 +290,14 @@ impl<'a> Free<'a> {
         self.there.add(path);
     }
 
-    /// Tells whether a file can be at a path.
+    /// Returns `true` if a file can have the path.
     fn has(&self, path: &RepoPath) -> bool {
         let is_claimed =
             || self.claims.allow(path) && self.tree.has(path) && !self.taken.contains(&fold(path.as_str()));
         is_claimed() || self.there.is_free(path)
     }
 
-    /// A folder as it is written in the repository; another one where something else is in the way.
+    /// Returns a folder in the spelling of the repository; another one if a file has its path.
     fn folder(&self, wanted: &RepoPath) -> RepoPath {
         if wanted.is_root() {
             return wanted.clone();
@@ -321,7 +321,7 @@ impl<'a> Free<'a> {
         }
     }
 
-    /// A path of a page: one from which an import makes the same slug, as long as there is one.
+    /// Returns a path for a page: one from which an import derives the same slug, if there is one.
     fn page(&mut self, folder: &RepoPath, slug: &str, shape: Shape) -> RepoPath {
         let leaf = folder.child(&format!("{slug}.md"));
         let readme = folder.child(slug).child("README.md");
@@ -342,14 +342,14 @@ impl<'a> Free<'a> {
         self.first_free(path, |number| folder.child(&format!("{}.md", numbered(slug, number))))
     }
 
-    /// The path of a file, numbered as the names of files are.
+    /// Returns a path for a file, numbered like file names.
     fn numbered_name(&mut self, folder: &RepoPath, name: &str) -> RepoPath {
         let folder = self.folder(folder);
         let (stem, extension) = split_extension(name);
         self.first_free(folder.child(name), |number| folder.child(&format!("{stem} ({number}){extension}")))
     }
 
-    /// A path, else the first free one with a number.
+    /// Returns the path, or the first unused numbered one.
     fn first_free(&mut self, path: RepoPath, numbered: impl Fn(u64) -> RepoPath) -> RepoPath {
         if self.has(&path) {
             return path;
@@ -373,13 +373,12 @@ impl<'a> Free<'a> {
 }
 
 impl SpacePage {
-    /// Tells whether it is a page to read.
     pub(super) fn is_document(&self) -> bool {
         matches!(self.kind, SpacePageKind::Document)
     }
 }
 
-/// Where everything of a space was, by what it says itself.
+/// Returns the locations of all items of a space according to its own records.
 pub(super) fn places_before(repository: &Repository, now: &SpaceOutline, before: &SpaceOutline) -> Places {
     let mut places = Places::new(repository.tree.clone(), &repository.config);
     for outline in [before, now] {
@@ -388,7 +387,7 @@ pub(super) fn places_before(repository: &Repository, now: &SpaceOutline, before:
     places
 }
 
-/// Where the things of a space are as it knows them, in a tree that has nothing else.
+/// Returns the locations of the items of a space according to its own records, in a tree without other files.
 pub(super) fn places_known(repository: &Repository, now: &SpaceOutline) -> Places {
     let entry = |path: &RepoPath| Entry { path: path.as_str().to_owned(), size: 0, kind: EntryKind::File };
     let tree = RepoTree::new(known(now).map(|(_, path)| entry(&path)));
@@ -397,7 +396,7 @@ pub(super) fn places_known(repository: &Repository, now: &SpaceOutline) -> Place
     places
 }
 
-/// What has a path in Git.
+/// Returns the items with a path in Git.
 fn known(outline: &SpaceOutline) -> impl Iterator<Item = (Thing, RepoPath)> {
     let pages = outline.pages.iter().map(|page| (Thing::Page(page.id.clone()), &page.git));
     let files = outline.files.iter().map(|file| (Thing::File(file.id.clone()), &file.git));

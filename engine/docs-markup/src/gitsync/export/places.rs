@@ -1,4 +1,4 @@
-//! Where things are in the repository: destinations by id become paths.
+//! Locations of items in the repository: conversion of destinations by id to paths.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use super::super::{
 };
 use crate::reference::destination;
 
-/// Something that has a file in the repository.
+/// An item with a file in the repository.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Thing {
     Page(PageId),
@@ -20,7 +20,7 @@ pub(super) enum Thing {
 }
 
 impl Thing {
-    /// What a reference within the space leads to, and the place on it.
+    /// Returns the item that a reference within the space points to, and the anchor.
     pub(super) fn of(target: &ContentRef) -> Option<(Self, Option<&str>)> {
         match target {
             ContentRef::Page { page, space: None } => Some((Self::Page(page.clone()), None)),
@@ -47,7 +47,7 @@ impl Thing {
     }
 }
 
-/// Which file is what in a commit.
+/// The item of each file of a commit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
     pub(super) tree: RepoTree,
@@ -66,19 +66,19 @@ impl Places {
         self.paths.insert(thing, path);
     }
 
-    /// What a destination leads to, written in a folder.
+    /// Resolves a destination that is written in a folder.
     pub(super) fn find(&self, destination: &str, folder: &RepoPath) -> Option<ContentRef> {
         let (path, anchor) = place(destination, folder, &self.root)?;
         let file = self.tree.locate_linked(&path).ok().flatten()?;
         Some(self.things.get(&file.path)?.clone().reference(anchor))
     }
 
-    /// The destination by id that an import writes for one that leads to a file of the space.
+    /// Returns the destination by id that an import writes for a destination of a file of the space.
     pub(super) fn lasting(&self, written: &str, folder: &RepoPath) -> Option<String> {
         self.find(written, folder).map(|found| destination(&found))
     }
 
-    /// The path from a folder to what a reference leads to.
+    /// Returns the relative path from a folder to the target of a reference.
     pub(super) fn written(&self, target: &ContentRef, folder: &RepoPath) -> Option<String> {
         let (thing, anchor) = Thing::of(target)?;
         let path = relative(folder, self.paths.get(&thing)?);
@@ -86,7 +86,7 @@ impl Places {
     }
 }
 
-/// The path from a folder to a file, as a destination: characters that end a path in one are escaped.
+/// Returns the relative path from a folder to a file as a destination, with characters that end a path escaped.
 pub(super) fn relative(folder: &RepoPath, to: &RepoPath) -> String {
     let here: Vec<&str> = folder.as_str().split('/').filter(|part| !part.is_empty()).collect();
     let there: Vec<&str> = to.as_str().split('/').collect();
@@ -106,11 +106,11 @@ pub(super) fn relative(folder: &RepoPath, to: &RepoPath) -> String {
             }
         }
     }
-    // A colon in the first part would make it a scheme.
+    // A colon in the first segment would make it a scheme.
     if matches!(target::read(&out), Target::Local(_)) { out } else { format!("./{out}") }
 }
 
-/// The path of the front matter's cover, which is no destination: nothing is escaped in it.
+/// Returns the relative path of a cover in the front matter. It is not a destination: nothing is escaped.
 pub(super) fn plain_relative(folder: &RepoPath, to: &RepoPath) -> String {
     let mut path = String::new();
     let mut at = folder.clone();

@@ -1,14 +1,14 @@
-//! Names of files that are not written into a repository.
+//! Names of files that must not be written into a repository.
 
 use super::super::{FormatError, RepoPath};
 
-/// Extensions of what runs when it is opened, or by a checkout.
+/// Extensions of files that are executed when they are opened, or by a checkout.
 const PROGRAMS: [&str; 29] = [
     "bash", "bat", "cgi", "cjs", "cmd", "com", "dll", "exe", "hta", "jar", "js", "jse", "jsx", "lnk", "mjs",
     "msi", "php", "phtml", "pif", "ps1", "psm1", "py", "rb", "reg", "scr", "sh", "vbe", "vbs", "wsf",
 ];
 
-/// Refuses a file that does more in a repository than to lie there: a program or script, and what Git itself reads.
+/// Rejects files with side effects in a repository: programs, scripts and files that Git interprets.
 ///
 /// # Errors
 /// [`FormatError::Unsafe`].
@@ -17,7 +17,7 @@ pub(super) fn check(path: &RepoPath) -> Result<(), FormatError> {
     if path.as_str().split('/').any(is_of_git) {
         return refuse("Git reads a file of this name as settings; rename or remove it");
     }
-    // A name ends before dots and spaces where systems leave them away.
+    // Some systems strip trailing dots and spaces from names.
     let name = path.name().trim_end_matches(['.', ' ']).to_ascii_lowercase();
     match name.rsplit_once('.') {
         Some((_, extension)) if PROGRAMS.contains(&extension) => refuse(
@@ -27,7 +27,8 @@ pub(super) fn check(path: &RepoPath) -> Result<(), FormatError> {
     }
 }
 
-/// Tells whether a name is one of Git's own on some file system: in any case, with characters that some leave away.
+/// Returns `true` if some file system treats a name as one of Git's own: names are case-insensitive, and some systems
+/// ignore certain characters.
 fn is_of_git(name: &str) -> bool {
     let seen: String = name
         .chars()

@@ -1,5 +1,4 @@
-//! The plan of an export on repositories and spaces that are written down here. Whole round trips are tests of the
-//! platform.
+//! Export plans for literal repositories and spaces. Complete round trips are tests of the platform.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -51,7 +50,7 @@ fn nothing() -> SpaceOutline {
     SpaceOutline::default()
 }
 
-/// Where every page goes.
+/// Returns the path of every page after an export.
 fn paths(repository: &Repository, now: &SpaceOutline, before: &SpaceOutline) -> Vec<String> {
     let plan = ExportPlan::new(repository, now, before, &Claims::Nothing).unwrap();
     now.pages.iter().map(|page| plan.page_path(&page.id).map_or("-", RepoPath::as_str).to_owned()).collect()
@@ -135,7 +134,7 @@ fn a_file_behind_a_link_is_written_where_it_is_and_never_outside() {
     assert!(matches!(plan.written_to(&path("a.js")), Err(FormatError::Unsafe { .. })));
 }
 
-/// The table of contents after an export.
+/// Returns the table of contents after an export.
 fn summary(files: &[&str], text: Option<&str>, now: &SpaceOutline, before: &SpaceOutline) -> String {
     let repository = repository(files, text);
     let plan = ExportPlan::new(&repository, now, before, &Claims::Nothing).unwrap();
@@ -147,7 +146,7 @@ fn summary(files: &[&str], text: Option<&str>, now: &SpaceOutline, before: &Spac
 const FILES: &[&str] = &["README.md", "a.md", "b.md", "x/c.md"];
 const SUMMARY: &str = "# Index\n\nwords\n\n1. [Home](README.md)\n2. [The A](a.md \"A\")\n    * [B *b*](./b.md)\n\n\nPart\n----\n\n* [C](x/c.md)\n";
 
-/// The pages that an import makes of it.
+/// The pages that an import of it returns.
 fn listed() -> SpaceOutline {
     let mut group = page("g", None, "part", None);
     (group.kind, group.title) = (SpacePageKind::Group, "Part".to_owned());
@@ -177,7 +176,7 @@ fn a_table_of_contents_changes_in_the_lines_concerned_alone() {
     expected = expected.replace("](./b.md)\n", "](./b.md)\n    * [n](a/n.md)\n");
     expected = expected.replace("Part\n----\n", "## Other \\[part\\] <a href=\"#part\" id=\"part\"></a>\n");
     let mut text = summary(FILES, Some(SUMMARY), &now, &before);
-    // A new line has the mark that the list begins with, where that is no number.
+    // A new line has the bullet of the first item of the list, unless that is a number.
     assert!(text.contains("    * [n](a/n.md)\n\n"), "{text}");
     text = text.replace("[n](a/n.md)\n\n## ", "[n](a/n.md)\n\n\n## ");
     assert_eq!(text, expected);
@@ -210,7 +209,7 @@ fn a_link_that_a_list_item_holds_is_what_it_was() {
     }
 }
 
-/// The file of a page that was imported from a text and got other fields and another text.
+/// Returns the file of a page after importing a text, changing its fields and replacing its body.
 fn edited(template: &str, change: impl FnOnce(&mut PagePatch), body: Option<&str>) -> String {
     let repository = repository(&["README.md", "a.md"], None);
     let now = space(vec![page("r", None, "readme", Some("README.md")), page("a", None, "a", Some("a.md"))]);
@@ -287,7 +286,7 @@ proptest! {
         hidden in any::<bool>(),
     ) {
         let title = title.trim();
-        // A title begins with an emoji only where there is one.
+        // A parsed title begins with an emoji only if the page has one.
         prop_assume!(!title.is_empty() && !title.contains('\0') && crate::markdown::leading_emoji(title).is_none());
         let repository = repository(&[], None);
         let now = space(vec![page("r", None, "readme", None)]);

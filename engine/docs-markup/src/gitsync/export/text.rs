@@ -1,4 +1,4 @@
-//! The file of a page or a reusable content, written over the one that is there.
+//! The file of a page or a reusable content, written over the existing one.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -18,54 +18,50 @@ use crate::{
     reference::exactly,
 };
 
-/// What a file says that an export writes.
+/// The content that an export writes to a file.
 #[derive(Clone, Copy, Debug)]
 pub struct PageContent<'a> {
-    /// All fields, as the record of the page has them.
+    /// All fields of the record of the page.
     pub fields: &'a PagePatch,
-    /// The text.
     pub body: &'a str,
 }
 
-/// A file that an export writes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WrittenPage {
-    /// Its text.
     pub text: String,
-    /// Tells whether the text has the title. Otherwise the table of contents must have it.
+    /// `true` if the text contains the title. Otherwise the table of contents must contain it.
     pub is_titled: bool,
 }
 
-/// What a file is.
+/// The type of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextKind {
     Page,
     Include,
 }
 
-/// What becomes of the heading of a file that has none.
+/// The treatment of a file without a heading.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Heading {
     AsItIs,
     New,
 }
 
-/// Writes one file.
 pub(super) struct Writer<'a> {
     pub(super) kind: TextKind,
-    /// Where things were in the commit the template is of, and where they will be.
+    /// The locations of items in the commit of the template, and after the export.
     pub(super) before: &'a Places,
     pub(super) after: &'a Places,
     /// The folder of the template, and that of the new file.
     pub(super) from: RepoPath,
     pub(super) to: RepoPath,
-    /// The title that the file of a reusable content has when it says none.
+    /// The default title of a reusable content, for a file without a title.
     pub(super) plain_title: Option<String>,
-    /// Tells whether a page of the space has no file, so that it can only be named by its id.
+    /// Returns `true` if a page is in the space: without a file, only its id identifies it.
     pub(super) is_page: &'a dyn Fn(&docs_model::PageId) -> bool,
 }
 
-/// The file that is there, taken apart.
+/// The parsed existing file.
 struct Template<'t> {
     text: &'t str,
     source: PageSource<'t>,
@@ -73,7 +69,7 @@ struct Template<'t> {
 }
 
 impl Writer<'_> {
-    /// The text of a file. What is the same as in the template keeps its bytes.
+    /// Returns the text of a file. Parts with the same content as in the template keep its bytes.
     pub(super) fn write(&self, template: Option<&str>, page: PageContent<'_>) -> WrittenPage {
         let template = template.map(|text| {
             let source = self.parse(text);
@@ -86,7 +82,7 @@ impl Writer<'_> {
             let is_untitled = self.kind == TextKind::Page && template.source.heading.is_none();
             for heading in [Heading::AsItIs, Heading::New].into_iter().take(1 + usize::from(is_untitled)) {
                 let text = self.edited(template, (page.fields, &keys, &body), heading);
-                // Nothing but the text itself tells whether it says what it should.
+                // Only parsing the text again shows that it has the intended content.
                 if let Some(is_titled) = self.says(&text, page.fields, &keys, &body) {
                     return WrittenPage { text, is_titled };
                 }
@@ -102,7 +98,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The front matter of new fields.
+    /// Returns the front matter of new fields.
     fn keys(&self, fields: &PagePatch) -> Keys {
         let cover = fields.cover.clone().flatten();
         let path = |target: &ContentRef| match Thing::of(target) {
@@ -120,7 +116,7 @@ impl Writer<'_> {
         front::keys(fields, cover.filter(|it| it.light.is_some() || it.dark.is_some()).as_ref())
     }
 
-    /// The front matter of a file, as far as it means something: a cover is where it leads after the export.
+    /// Returns the meaningful front matter of a file; the cover is its target after the export.
     fn keys_of(&self, source: &PageSource<'_>, folder: &RepoPath, places: &Places) -> Keys {
         let find = |destination: &str| {
             let local = folder.join(destination).ok().and_then(|path| places.things.get(&path).cloned());
@@ -134,7 +130,7 @@ impl Writer<'_> {
         self.keys(&PagePatch { cover: Some(cover), ..fields })
     }
 
-    /// The template with the front matter, the heading and the body changed where they say something else.
+    /// Returns the template with its front matter, heading and body changed where their content differs.
     fn edited(
         &self,
         template: &Template<'_>,
@@ -151,7 +147,7 @@ impl Writer<'_> {
             let new = front::edited(&text[yaml.clone()], &before, &after, eol);
             let mark = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len();
             head = match &parts.yaml {
-                // Where front matter goes, the blank lines behind it go too.
+                // Removing the front matter also removes the blank lines after it.
                 _ if new.trim().is_empty() => {
                     rest = text.len() - without_blank_lines(&text[rest..]).len();
                     text[..mark].to_owned()
@@ -170,7 +166,7 @@ impl Writer<'_> {
                 format!("{}# {}{eol}{eol}", &text[rest..parts.body], escape(&heading_text(fields)))
             }
         };
-        // Where nothing stood behind the heading, nothing tells the two apart.
+        // If nothing followed the heading, nothing separates it from the body.
         let mut gap = String::new();
         if source.body.is_empty() && !body.is_empty() && !between.is_empty() {
             let lines = between.len() - between.trim_end_matches(['\n', '\r']).len();
@@ -179,7 +175,7 @@ impl Writer<'_> {
         format!("{head}{between}{gap}{body}")
     }
 
-    /// The heading of the template, or a new one where the title is another.
+    /// Returns the heading of the template, or a new one if the title differs.
     fn heading(&self, source: &PageSource<'_>, fields: &PagePatch, written: &str, eol: &str) -> String {
         let now = source.heading.as_ref().map(|heading| match &heading.emoji {
             Some(emoji) => format!("{emoji} {}", heading.title),
@@ -194,7 +190,7 @@ impl Writer<'_> {
         format!("# {}{end}", escape(&new))
     }
 
-    /// The front matter as it is and as it should be; with the title where the front matter has it.
+    /// Returns the current and the new front matter, with the title if the template's front matter has one.
     fn with_title(&self, source: &PageSource<'_>, fields: &PagePatch, keys: &Keys) -> (Keys, Keys) {
         let mut before = self.keys_of(source, &self.from, self.before);
         let mut after = keys.clone();
@@ -210,7 +206,7 @@ impl Writer<'_> {
         if is_new && fields.title != self.plain_title {
             after.insert("title".to_owned(), fields.title.clone().unwrap_or_default().into());
         }
-        // A path that still leads to the same picture stays as it is written.
+        // A path that still resolves to the same image keeps its spelling.
         for key in ["cover", "coverDark"] {
             let written = source.front.cover.as_ref().and_then(|cover| match key {
                 "cover" => cover.light.as_deref(),
@@ -228,7 +224,8 @@ impl Writer<'_> {
         (before, after)
     }
 
-    /// Tells whether an import reads a text as this content; whether it has the title then.
+    /// If an import of the text returns this content, returns `true` if the text contains the title; otherwise
+    /// `None`.
     fn says(&self, text: &str, fields: &PagePatch, keys: &Keys, body: &str) -> Option<bool> {
         let source = self.parse(text);
         let read = source.fields();
@@ -264,15 +261,15 @@ impl Writer<'_> {
         if !forms.first().is_some_and(said) {
             forms.push(with_key());
         }
-        // A page that neither says fully has its heading, which loses least.
+        // No form represents the page completely: the heading is kept, which loses least.
         let at = forms.iter().position(said).unwrap_or_default();
         WrittenPage { text: forms.swap_remove(at), is_titled: true }
     }
 
-    /// The body with paths where it leads to things by their ids, spelled as in the template.
+    /// Returns the body with destinations by id replaced by paths, spelled as in the template.
     fn body(&self, template: Option<&str>, body: &str) -> String {
         let template = template.unwrap_or_default();
-        // What was too long for a page was imported without its text.
+        // A page that exceeds the size limit was imported without its text.
         if body.is_empty() && check_page_size(template).is_err() {
             return template.to_owned();
         }
@@ -300,12 +297,12 @@ impl Writer<'_> {
         out
     }
 
-    /// Tells whether a destination of the template leads to the same thing from the new place.
+    /// Returns `true` if a destination of the template resolves to the same item from the new location.
     fn leads(&self, written: &str, lasting: &str) -> bool {
         self.after.lasting(written, &self.to).as_deref() == Some(lasting)
     }
 
-    /// What a destination by id is written as: as elsewhere in the template, as a path, or as broken.
+    /// Returns the text for a destination by id: as elsewhere in the template, as a path, or as a broken link.
     fn destination(&self, site: &LinkSite, known: &Spelled) -> Option<String> {
         let target = exactly(&site.destination)?;
         let (thing, _) = Thing::of(&target)?;
@@ -315,23 +312,23 @@ impl Writer<'_> {
         }
         match (self.after.written(&target, &self.to), thing) {
             (Some(path), _) => Some(path),
-            // Pages without a file have no other name than their id.
+            // Pages without a file can only be referenced by id.
             (None, Thing::Page(page)) if (self.is_page)(&page) => None,
             (None, _) => Some(format!("/broken{}", site.destination)),
         }
     }
 }
 
-/// A destination of the template that an import keeps by id.
+/// A destination of the template that an import stores by id.
 struct Old {
     site: LinkSite,
     lasting: String,
 }
 
-/// How the template writes destinations that are kept by id.
+/// The spelling of destinations in the template that are stored by id.
 struct Spelled {
     olds: Vec<Old>,
-    /// Where they stand in the new body, as far as their lines are the same: the bytes and which it is.
+    /// Their positions in the new body, within equal lines: the byte range and the index.
     places: HashMap<usize, (Range<usize>, usize)>,
     by_destination: HashMap<String, Vec<usize>>,
 }
@@ -339,7 +336,7 @@ struct Spelled {
 impl Spelled {
     fn new(template: &str, body: &str, writer: &Writer<'_>) -> Self {
         let mut olds = Vec::new();
-        // The template as an import keeps it, and where the destinations stand in it.
+        // The template as an import stores it, and the ranges of the destinations in it.
         let mut kept = String::with_capacity(template.len());
         let mut stand = Vec::new();
         let mut at = 0;
@@ -365,9 +362,9 @@ impl Spelled {
         Self { olds, places, by_destination }
     }
 
-    /// The destination of the template that stands at the same place.
+    /// Returns the destination of the template at the same position.
     fn at(&self, site: &LinkSite) -> Option<(Range<usize>, &Old)> {
-        // Quotes may have been put around one that had none.
+        // A destination without quotes may have been quoted.
         let before = site.range.start.checked_sub(1);
         let near = |start: &usize| self.places.get(start);
         let (range, number) = near(&site.range.start).or_else(|| near(&before?))?;
@@ -375,14 +372,14 @@ impl Spelled {
         Some((range.clone(), old))
     }
 
-    /// How the template writes a destination, in its order.
+    /// Returns the spellings of a destination in the template, in order.
     fn of<'s>(&'s self, lasting: &str) -> impl Iterator<Item = &'s str> {
         let numbers = self.by_destination.get(lasting).map_or([].as_slice(), Vec::as_slice);
         numbers.iter().filter_map(|number| Some(self.olds.get(*number)?.site.destination.as_str()))
     }
 }
 
-/// Where ranges of one text stand in another one, as far as the lines they are in are the same.
+/// Maps ranges of one text to another, within equal lines.
 fn same_places(old: &str, new: &str, ranges: &[Range<usize>]) -> HashMap<usize, (Range<usize>, usize)> {
     let mut lines = Lines::default();
     let (old_lines, new_lines) = (lines.number(old), lines.number(new));
@@ -408,7 +405,7 @@ fn same_places(old: &str, new: &str, ranges: &[Range<usize>]) -> HashMap<usize, 
     places
 }
 
-/// Where each line of a text begins, and where the text ends.
+/// Returns the start of each line of a text, and the end of the text.
 fn starts(text: &str) -> Vec<usize> {
     let mut at = 0;
     let mut starts = vec![0];
@@ -423,7 +420,7 @@ fn fenced(keys: &Keys) -> String {
     if keys.is_empty() { String::new() } else { format!("---\n{}---\n\n", front::fresh(keys, "\n")) }
 }
 
-/// The title as a heading has it: the emoji stands before it, unless there is an icon.
+/// Returns the title as a heading: preceded by the emoji, unless there is an icon.
 fn heading_text(fields: &PagePatch) -> String {
     let title = fields.title.clone().unwrap_or_default();
     let has_icon = fields.icon.clone().flatten().is_some();
@@ -433,7 +430,7 @@ fn heading_text(fields: &PagePatch) -> String {
     }
 }
 
-/// A text as inline Markdown that says nothing else.
+/// Escapes a text as inline Markdown.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';

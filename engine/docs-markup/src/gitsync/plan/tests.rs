@@ -18,7 +18,7 @@ fn plan(config: &str, paths: &[&str], summary: Option<&str>) -> Result<ImportPla
     ImportPlan::new(&config, &tree(paths), summary)
 }
 
-/// The paths of all pages in the order of the tree, with their files.
+/// Returns the paths of all pages in the order of the tree, with their files.
 fn pages(plan: &ImportPlan) -> Vec<(String, String)> {
     let mut todo: Vec<_> = plan.pages.iter().rev().collect();
     let mut out = Vec::new();
@@ -316,7 +316,7 @@ mod slugs {
     use super::*;
     use crate::numbered;
 
-    /// The first number that is free, searched from the start.
+    /// Returns the first free numbered slug by a linear search.
     fn plain(slug: &str, taken: &mut HashSet<String>) -> String {
         let mut unique = slug.to_owned();
         let mut number = 0;
@@ -340,7 +340,7 @@ mod slugs {
     }
 }
 
-/// The files of a folder on disk, as a commit would list them.
+/// Returns the files of a folder on disk, as a commit would list them.
 fn files_of(folder: &Path) -> Vec<String> {
     let mut files = Vec::new();
     let mut todo = vec![folder.to_owned()];
@@ -381,7 +381,7 @@ fn the_handbook_is_read_without_a_warning() {
     let (vars, warnings) = variables(&read(vars.source.as_str()), &vars.path).unwrap();
     assert_eq!((vars.len(), warnings.len()), (3, 0));
 
-    // Every Markdown file is a page or a reusable content, and every reference leads to something.
+    // Every Markdown file is a page or a reusable content, and every reference has a target.
     let documents: Vec<_> = plan
         .documents()
         .filter_map(|page| match &page.kind {

@@ -1,45 +1,43 @@
-//! The lines of a table of contents: headings, list items, and the blocks inside items.
+//! Scanner for the lines of a table of contents: headings, list items, and the blocks inside items.
 
 use std::borrow::Cow;
 
 use super::super::{RepoPath, report::Warnings};
 
-/// A heading or a list item, its inline Markdown not yet read.
+/// A heading or a list item with unparsed inline Markdown.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct RawItem<'t> {
-    /// The line it begins on, counted from one.
+    /// The first line, counted from 1.
     pub(super) line: usize,
-    /// What it is.
     pub(super) kind: RawKind,
-    /// Its inline Markdown.
+    /// The inline Markdown.
     pub(super) text: Cow<'t, str>,
-    /// The first fenced block inside it.
+    /// The first fenced block inside the item.
     pub(super) block: Option<Box<Block>>,
 }
 
-/// What an item is.
+/// The kind of an item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RawKind {
     /// A heading of a level from 1 to 6.
     Heading(usize),
-    /// A list item whose bullet stands in a column, counted from zero.
+    /// A list item with the column of its bullet, counted from 0.
     Bullet(usize),
     /// A rule between items: `***`.
     Rule,
 }
 
-/// A fenced block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Block {
-    /// The word behind the fence.
+    /// The word after the fence.
     pub(super) language: String,
-    /// Its lines, without the indentation of the fence.
+    /// The lines, without the indentation of the fence.
     pub(super) body: String,
 }
 
-/// Takes a table of contents apart. Lines that are nothing of that kind are left out with a warning.
+/// Scans a table of contents. Other lines are left out with a warning.
 ///
-/// Stops behind `enough` items.
+/// Stops after `enough` items.
 pub(super) fn read<'t>(
     text: &'t str,
     file: &RepoPath,
@@ -57,7 +55,7 @@ pub(super) fn read<'t>(
     reader.finish()
 }
 
-/// Columns of a tab stop.
+/// Width of a tab stop, in columns.
 const TAB: usize = 4;
 
 struct Reader<'a, 't> {
@@ -65,20 +63,18 @@ struct Reader<'a, 't> {
     warnings: &'a mut Warnings,
     items: Vec<RawItem<'t>>,
     state: State,
-    /// A line of text that may become a heading by being underlined.
+    /// A line of text that becomes a heading if it is underlined.
     paragraph: Option<(usize, &'t str)>,
 }
 
 enum State {
-    /// Between blocks: text cannot belong to the item before.
+    /// Between blocks: text cannot belong to the previous item.
     Free,
-    /// Directly behind an item: text continues it.
+    /// Directly after an item: text continues it.
     Item,
-    /// In the front matter, which has no meaning here.
+    /// In the front matter, which is ignored.
     FrontMatter,
-    /// In a comment.
     Comment,
-    /// In a fenced block.
     Fence(Fence),
 }
 
@@ -89,7 +85,7 @@ struct Fence {
     indent: usize,
     language: String,
     body: String,
-    /// Tells whether it is inside an item.
+    /// `true` if it is inside an item.
     is_inside: bool,
 }
 
@@ -257,7 +253,7 @@ impl Fence {
     }
 }
 
-/// The column the text of a line begins in, and that text.
+/// Returns the column at which the text of a line begins, and that text.
 pub(in crate::gitsync) fn split_indent(line: &str) -> (usize, &str) {
     let mut column = 0;
     for (at, c) in line.char_indices() {
@@ -270,7 +266,7 @@ pub(in crate::gitsync) fn split_indent(line: &str) -> (usize, &str) {
     (column, "")
 }
 
-/// A line without its first columns, as far as they are empty.
+/// Removes up to `columns` leading blank columns from a line.
 fn without_indent(line: &str, columns: usize) -> &str {
     let mut column = 0;
     for (at, c) in line.char_indices() {
@@ -284,7 +280,7 @@ fn without_indent(line: &str, columns: usize) -> &str {
     ""
 }
 
-/// `## Title`, with or without marks at the end.
+/// Parses `## Title`, with or without closing marks.
 fn heading(text: &str) -> Option<(usize, &str)> {
     let title = text.trim_start_matches('#');
     let level = text.len() - title.len();
@@ -296,7 +292,7 @@ fn heading(text: &str) -> Option<(usize, &str)> {
     Some((level, if bare.is_empty() || bare.ends_with([' ', '\t']) { bare.trim_end() } else { title }))
 }
 
-/// The level of the heading that a line of `=` or `-` makes of the line above.
+/// Returns the level of the heading that a line of `=` or `-` makes of the previous line.
 pub(in crate::gitsync) fn underline(text: &str) -> Option<usize> {
     match text.chars().next() {
         Some('=') if text.chars().all(|c| c == '=') => Some(1),
@@ -305,7 +301,7 @@ pub(in crate::gitsync) fn underline(text: &str) -> Option<usize> {
     }
 }
 
-/// `***`, `- - -`, `___`.
+/// Returns `true` for `***`, `- - -` or `___`.
 pub(in crate::gitsync) fn is_rule(text: &str) -> bool {
     let mut marks = text.chars().filter(|c| !matches!(c, ' ' | '\t'));
     let Some(mark @ ('*' | '-' | '_')) = marks.next() else { return false };
@@ -316,7 +312,7 @@ pub(in crate::gitsync) fn is_rule(text: &str) -> bool {
     }) && count >= 3
 }
 
-/// The width of a bullet with the space behind it, and the text of the item.
+/// Returns the width of a bullet with the following space, and the text of the item.
 pub(in crate::gitsync) fn bullet(text: &str) -> Option<(usize, &str)> {
     let rest = text.strip_prefix(['*', '-', '+']).or_else(|| {
         let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());

@@ -8,7 +8,7 @@ fn tree(paths: &[&str]) -> RepoTree {
     RepoTree::new(paths.iter().map(|path| Entry { path: (*path).to_owned(), size: 1, kind: EntryKind::File }))
 }
 
-/// Some files, and a table of contents at the root.
+/// Parses a table of contents at the root of a repository with some files.
 fn read(text: &str) -> Summary {
     let tree = tree(&[
         "README.md",
@@ -27,7 +27,7 @@ fn read(text: &str) -> Summary {
     Summary::read(text, &RepoConfig::read(None, &RepoPath::default()).unwrap(), &tree).unwrap()
 }
 
-/// A line for each item: two spaces a level, a letter for the kind, the title and where it leads.
+/// Formats each item as a line: two spaces a level, the kind, the title and the target.
 fn outline(items: &[SummaryItem], depth: usize, out: &mut Vec<String>) {
     for item in items {
         let kind = match &item.kind {
