@@ -1,16 +1,16 @@
-//! Pages as text: what is stored is Markdown, and everything here reads or writes it.
+//! Parsers and writers of Markdown, the stored form of pages.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
 //! | [`document`] | Markdown as a tree of blocks, and the tree as Markdown |
-//! | [`markdown`] | front matter, the title of a page, links and where they lead |
-//! | [`gitsync`] | the Git format: what the files of a repository mean as content |
-//! | [`mod@reference`] | destinations that name things by their ids |
-//! | [`syntax`] | tags, HTML and character references: one reader each for all of these |
+//! | [`markdown`] | front matter, the title of a page, links and their targets |
+//! | [`gitsync`] | the Git format: the mapping between the files of a repository and content |
+//! | [`mod@reference`] | destinations that identify items by id |
+//! | [`syntax`] | tags, HTML and character references: the shared parsers |
 //! | [`translate`] | the texts of a document as segments for a translator |
-//! | [`diff`] | what changed between two texts, line by line |
+//! | [`diff`] | line-based differences between two texts |
 //!
-//! Everything is a pure function: nothing is fetched, stored or changed.
+//! Everything is a pure function, without I/O or side effects.
 
 pub mod diff;
 pub mod document;

@@ -4,10 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use crate::slug::numbered;
 
-/// The names of one scope. A name that is taken gets a number.
+/// The names of one scope. A duplicate gets a number.
 ///
-/// Remembers the next number of each base, so that no number is tried twice: `n` equal names cost `O(n log n)` in
-/// total.
+/// Stores the next number of each base, so that no number is tried twice: `n` equal names cost `O(n log n)` in total.
 ///
 /// # Example
 /// ```
@@ -20,32 +19,32 @@ use crate::slug::numbered;
 #[derive(Clone, Debug, Default)]
 pub struct UniqueNames {
     taken: HashSet<String>,
-    /// The next number to try. Numbers of one width share a stem, also where long names are cut to fit, so the key is
-    /// the name with the lowest number of that width.
+    /// The next number to try. Numbers of the same width share a stem, even if long names are truncated, so the key
+    /// is the name with the lowest number of that width.
     next: HashMap<String, u64>,
     tried: u64,
 }
 
 impl UniqueNames {
-    /// Takes a name unchanged; returns `false` if it is taken already.
+    /// Reserves a name unchanged; returns `false` if it is in use.
     pub fn insert(&mut self, name: String) -> bool {
         self.taken.insert(name)
     }
 
-    /// The number of names that were tried so far: a measure of the work done.
+    /// Returns the number of names tried so far, as a measure of the work.
     #[must_use]
     pub const fn tried(&self) -> u64 {
         self.tried
     }
 
-    /// Takes a slug, numbered from `first` if it is taken.
+    /// Reserves a slug, numbered from `first` if it is in use.
     pub fn take_slug(&mut self, slug: String, first: u64) -> String {
         self.take(slug, first, numbered)
     }
 
-    /// Takes a name, else the first free one that `numbered` makes of it with a number from `first`.
+    /// Reserves a name, or the first free name that `numbered` returns for it, counting from `first`.
     ///
-    /// The length of the stem that `numbered` keeps may depend on the number of digits only.
+    /// The length of the stem that `numbered` keeps may only depend on the number of digits.
     pub fn take(&mut self, name: String, first: u64, numbered: impl Fn(&str, u64) -> String) -> String {
         self.tried += 1;
         if self.taken.insert(name.clone()) {

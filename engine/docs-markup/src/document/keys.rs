@@ -1,4 +1,4 @@
-//! What is computed of blocks: their keys, and the anchors by which addresses lead to them.
+//! Computed data of blocks: their keys and anchors.
 
 use std::{collections::HashMap, io::Write};
 
@@ -7,10 +7,10 @@ use docs_model::{BASE32, Block, BlockKind, BlockMeta, CellValue, Document, Fragm
 use super::spelling;
 use crate::{UniqueNames, slug::slugify};
 
-/// How many characters of a hash make a key: 80 bits.
+/// Length of a key in characters: 80 bits of a hash.
 const KEY: usize = 16;
 
-/// Gives every block its key and, where it has one, its anchor.
+/// Sets the key of every block, and its anchor if it has one.
 pub(super) fn assign(document: &mut Document) {
     let mut keys = Keys::default();
     document.nodes.iter_mut().for_each(|block| {
@@ -19,28 +19,28 @@ pub(super) fn assign(document: &mut Document) {
     anchors(document);
 }
 
-/// The key of a block that has no equal before it. Two blocks that say the same have the same, however they are
-/// written.
+/// Returns the key of a block without an equal predecessor. Blocks with equal content have equal keys, regardless of
+/// their spelling.
 pub(super) fn content(block: &Block) -> String {
     encoded(&hash(block))
 }
 
-/// The hash of what a block says, and that of how it is written too.
+/// Returns the hash of a block's content, and the hash of the content with its spelling.
 pub(super) fn digests(block: &Block) -> (blake3::Hash, blake3::Hash) {
     let mut whole = Whole { hasher: blake3::Hasher::new(), text: Vec::with_capacity(WHOLE) };
-    // Neither writing a block nor hashing fails.
+    // Neither serializing a block nor hashing fails.
     let _ = serde_json::to_writer(&mut whole, block);
     (hash(block), whole.hasher.update(&whole.text).finalize())
 }
 
-/// Takes a block as JSON, which tells all of it and comes in pieces of few bytes.
+/// Hashes the JSON of a block, which is complete and arrives in small pieces.
 struct Whole {
     hasher: blake3::Hasher,
-    /// What is not hashed yet.
+    /// The buffered text.
     text: Vec<u8>,
 }
 
-/// How many bytes are hashed at once.
+/// Size of the buffer, in bytes.
 const WHOLE: usize = 4 * 1024;
 
 impl Write for Whole {
@@ -70,14 +70,14 @@ fn encoded(hash: &blake3::Hash) -> String {
 
 #[derive(Default)]
 struct Keys {
-    /// How many blocks of a hash there were.
+    /// The number of blocks by hash.
     seen: HashMap<blake3::Hash, u64>,
-    /// What the blocks say that are being hashed, each behind those around it.
+    /// The content of the blocks being hashed, each after its ancestors.
     said: Said,
 }
 
 impl Keys {
-    /// Gives keys to a block and what it holds; answers the hash of what it says.
+    /// Sets the keys of a block and its descendants; returns the hash of its content.
     fn block(&mut self, block: &mut Block) -> blake3::Hash {
         let start = self.said.head(block);
         for node in &mut block.nodes {
@@ -107,17 +107,17 @@ impl Keys {
     }
 }
 
-/// The hash of what a block says.
+/// Returns the hash of a block's content.
 fn hash(block: &Block) -> blake3::Hash {
     Said::default().block(block)
 }
 
-/// What blocks say, as bytes to be hashed.
+/// The content of blocks, serialized for hashing.
 #[derive(Default)]
 struct Said(Vec<u8>);
 
 impl Said {
-    /// Hashes a block and takes it away again.
+    /// Hashes a block and removes it from the buffer.
     fn block(&mut self, block: &Block) -> blake3::Hash {
         let start = self.head(block);
         for node in &block.nodes {
@@ -129,12 +129,12 @@ impl Said {
         self.end(start)
     }
 
-    /// Begins a block; answers where it begins.
+    /// Begins a block; returns its start position.
     fn head(&mut self, block: &Block) -> usize {
         let start = self.0.len();
         match &block.kind {
             BlockKind::Table(data) => {
-                // How titles and cells are written says nothing.
+                // The spelling of titles and cells is not content.
                 let mut data = data.clone();
                 spelling::clear_in(&mut data);
                 self.json(&BlockKind::Table(data));
@@ -144,7 +144,7 @@ impl Said {
         start
     }
 
-    /// Ends a block, of which its hash is left.
+    /// Ends a block: removes it from the buffer and returns its hash.
     fn end(&mut self, start: usize) -> blake3::Hash {
         let hash = blake3::hash(self.0.get(start..).unwrap_or_default());
         self.0.truncate(start);
@@ -175,7 +175,7 @@ impl Said {
         }
     }
 
-    /// Adds what a block holds, spellings left out.
+    /// Adds a child of a block without spellings.
     fn node(&mut self, node: &Node) {
         match node {
             Node::Text(text) if is_bare(text) => self.json(node),
@@ -202,7 +202,7 @@ impl Said {
     }
 }
 
-/// Tells whether a text is as it is without spellings.
+/// Returns `true` if a text is unchanged by removing spellings.
 fn is_bare(text: &TextNode) -> bool {
     let is_bare_leaf = |leaf: &Leaf| {
         !leaf.text.is_empty()
@@ -215,7 +215,7 @@ fn is_bare(text: &TextNode) -> bool {
         && text.leaves.windows(2).all(|pair| pair[0].marks != pair[1].marks)
 }
 
-/// What a block is called where it has an anchor: the anchor that was given to it, or a text to make one of.
+/// Returns the given anchor of a block that can have one, and the text from which an anchor is derived otherwise.
 fn called(block: &Block) -> Option<(Option<&str>, String)> {
     Some(match &block.kind {
         BlockKind::Heading1(data) | BlockKind::Heading2(data) | BlockKind::Heading3(data) => {
@@ -260,10 +260,10 @@ fn called(block: &Block) -> Option<(Option<&str>, String)> {
     })
 }
 
-/// The name of an anchor where there is no text to make one of.
+/// The anchor of a block without text.
 const NAMELESS: &str = "section";
 
-/// Anchors that were given stand; the others are made of the text, with a number where one is taken.
+/// Sets anchors: given anchors are kept, others are derived from the text, with a number if the name is taken.
 fn anchors(document: &mut Document) {
     let mut taken = UniqueNames::default();
     for block in &document.nodes {
@@ -290,7 +290,7 @@ fn anchors(document: &mut Document) {
     }
 }
 
-/// A block and all blocks in it, in the order of the text.
+/// Visits a block and its descendants in the order of the text.
 pub(super) fn visit<'b>(block: &'b Block, act: &mut impl FnMut(&'b Block)) {
     act(block);
     for node in &block.nodes {
@@ -315,7 +315,7 @@ fn visit_mut(block: &mut Block, act: &mut impl FnMut(&mut Block)) {
     }
 }
 
-/// The names of the fragments of a table, row by row.
+/// Returns the cell fragments of a table, row by row.
 pub(super) fn cells(block: &Block) -> Vec<Vec<&Fragment>> {
     let BlockKind::Table(data) = &block.kind else { return Vec::new() };
     let by_name: HashMap<&str, &Fragment> = block

@@ -1,21 +1,22 @@
-//! Markdown and documents: the text of a page as a tree, and the tree as text.
+//! Conversion between Markdown and documents: the text of a page as a tree, and the tree as text.
 //!
-//! What is stored is Markdown. [`parse`] makes a [`Document`] of it, [`print()`] writes a document as Markdown in the
-//! usual way, and [`update`] writes a changed document so that blocks that did not change keep their bytes.
+//! Markdown is the stored form. [`parse`] converts it to a [`Document`], [`print()`] writes a document as Markdown in
+//! the default style, and [`update`] writes a changed document so that unchanged blocks keep their bytes.
 //!
-//! - Nothing is lost: what is not understood (tags and HTML that are not known, or half open) is text that is written
-//!   as it was. A paragraph of that kind has the spelling `verbatim`.
-//! - Where Markdown has several ways to say the same, the tree keeps the one that was used in fields named `spelling`,
-//!   unless it is the usual one. A spelling never changes what is said: one that does not fit is passed over.
-//! - A block's key is made of what it says, all blocks in it included: 16 characters of the hash, of equal blocks the
-//!   second and later ones of the hash and a number. So editing a block changes the keys of it and of the blocks
-//!   around it, and of no other.
-//! - Reading is linear, and never fails. Blocks are read to a depth of 20 and to a number of 20,000; what goes beyond
-//!   is kept as it is, and so is a block whose bytes would have to be taken apart too often, and blocks that together
-//!   would take more than 20 times the bytes of the text as a tree. Any text may have some megabytes beside that, so
-//!   that it takes thousands of the smallest blocks to come to it.
-//! - What was read can be written, and reads the same again. Blocks that do not, beside those around them, are kept as
-//!   they are, as one paragraph with what they are mistaken for; all others stay what they are.
+//! - Lossless: unsupported syntax (unknown or unbalanced tags and HTML) is text that is written unchanged. A
+//!   paragraph of that kind has the spelling `verbatim`.
+//! - Alternative Markdown syntaxes for the same content are recorded in fields named `spelling`, unless the default
+//!   is used. A spelling never changes the content: an inapplicable one is ignored.
+//! - The key of a block is derived from its content, including its descendants: 16 characters of the hash, and for
+//!   the second and later equal blocks of the hash and a number. Editing a block changes the keys of the block and
+//!   its ancestors, and no other.
+//! - Parsing is linear and never fails. Blocks are parsed to a depth of 20 and a number of 20,000; anything beyond is
+//!   preserved verbatim, and so is a block whose bytes would have to be parsed too often, and blocks whose trees
+//!   together would exceed 20 times the bytes of the text. Any text is granted some megabytes in addition, so only
+//!   thousands of the smallest blocks reach this limit.
+//! - A parsed document can be written, and parses to the same document again. Blocks for which this fails in their
+//!   context are preserved verbatim, as one paragraph together with the lines they would merge with; all other blocks
+//!   are unaffected.
 
 mod atoms;
 mod blocks;
@@ -66,17 +67,16 @@ pub use self::{
     texts::{OutlineItem, Section, outline, plain_text, sections},
 };
 
-/// A document that is none: a block or an element stands where it cannot.
+/// The error of a document with a block or element in an invalid position.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{place}: {message}")]
 pub struct Invalid {
-    /// Where: `nodes[3].nodes[0]`.
+    /// The position: `nodes[3].nodes[0]`.
     pub place: String,
-    /// What is wrong there.
     pub message: String,
 }
 
-/// Reads Markdown. Front matter and the title of the page are not part of it.
+/// Parses Markdown. The text must not include front matter and the title of the page.
 ///
 /// ```
 /// use docs_markup::document::{parse, print};
@@ -90,11 +90,11 @@ pub fn parse(markdown: &str) -> Document {
     Source::new(markdown).document
 }
 
-/// Writes a document as Markdown, so that reading it gives the document.
+/// Writes a document as Markdown that parses to the document.
 ///
 /// # Errors
 ///
-/// Names the first block that cannot stand where it stands, or whose data cannot be written.
+/// Names the first block in an invalid position, or whose data cannot be written.
 pub fn print(document: &Document) -> Result<String, Invalid> {
     let has_kept = document.nodes.iter().any(is_verbatim);
     if has_kept
@@ -108,16 +108,16 @@ pub fn print(document: &Document) -> Result<String, Invalid> {
     Ok(written)
 }
 
-/// Tells whether a document can be written.
+/// Checks that a document can be written.
 ///
 /// # Errors
 ///
-/// As [`print()`].
+/// The errors of [`print()`].
 pub fn check(document: &Document) -> Result<(), Invalid> {
     print(document).map(|_| ())
 }
 
-/// What was written must read as the document.
+/// Checks that the written text parses to the document.
 fn verified(written: &str, document: &Document) -> Result<(), Invalid> {
     let read = parse(written).nodes;
     let (read, own) = (normal::full(&read), normal::full(&document.nodes));
@@ -129,30 +129,29 @@ fn verified(written: &str, document: &Document) -> Result<(), Invalid> {
     Err(Invalid { place: format!("nodes[{first}]"), message: "cannot be written as Markdown".to_owned() })
 }
 
-/// Tells whether two documents say the same: keys, computed data and spellings are passed over, and so are paragraphs
-/// without text.
+/// Returns `true` if two documents have the same content: keys, computed data, spellings and paragraphs without text
+/// are ignored.
 #[must_use]
 pub fn is_same(a: &Document, b: &Document) -> bool {
     normal::each_same(&normal::full(&a.nodes), &normal::full(&b.nodes), |a, b| normal::is_same(a, b))
 }
 
-/// Writes a new document in place of an old text. Blocks that say what they said keep their bytes, and those that say
-/// something else the way in which they are written, as far as it can be kept; without a change the text is the old
-/// one.
+/// Writes a new document over an old text. Blocks with unchanged content keep their bytes, and changed blocks keep
+/// their spelling as far as possible; without a change the old text is returned.
 ///
 /// # Errors
 ///
-/// As [`print()`].
+/// The errors of [`print()`].
 pub fn update(old: &str, new: &Document) -> Result<String, Invalid> {
     source::update_closely(old, new)
 }
 
-/// The same for a text that was read, of which there has to be no more than what each of its blocks said; `None` where
-/// what changed and what did not read as one, side by side.
+/// Updates a parsed text like [`update`], given only a fingerprint of each of its blocks; returns `None` if the changed
+/// and the unchanged blocks next to each other do not parse to the document.
 ///
 /// # Errors
 ///
-/// As [`print()`].
+/// The errors of [`print()`].
 pub(crate) fn edited(
     read: (&Source<'_>, &str),
     before: &[String],
@@ -161,28 +160,29 @@ pub(crate) fn edited(
     source::edited(read, before, new)
 }
 
-/// What each block of a document says: some characters that tell one from another.
+/// Returns a fingerprint of the content of each block, for comparing blocks.
 pub(crate) fn said(document: &Document) -> Vec<String> {
     source::said(document)
 }
 
-/// Writes what readers are shown of a text in place of it. Blocks that say what they said keep their bytes, all others
-/// are written anew: of what is left out nothing remains.
+/// Writes the part of a text that readers can see over that text. Blocks with unchanged content keep their bytes, all
+/// others are written from scratch: nothing of the omitted content remains.
 ///
 /// # Errors
 ///
-/// As [`print()`].
+/// The errors of [`print()`].
 pub fn update_blocks(old: &str, new: &Document) -> Result<String, Invalid> {
     source::update(old, new)
 }
 
-/// The text of a block by its key, cut to a preview; `None` when the text has no such block.
+/// Returns the text of a block by its key, truncated to a preview; `None` if the text has no such block.
 #[must_use]
 pub fn block_text(markdown: &str, key: &str) -> Option<String> {
     block_texts(markdown, &BTreeSet::from([key])).remove(key)
 }
 
-/// The texts of blocks by their keys, cut to previews; those that are not there are left out. Reads the text once.
+/// Returns the texts of blocks by their keys, truncated to previews; missing blocks are left out. Parses the text
+/// once.
 #[must_use]
 pub fn block_texts(markdown: &str, wanted: &BTreeSet<&str>) -> BTreeMap<String, String> {
     let document = parse(markdown);
@@ -197,8 +197,8 @@ pub fn block_texts(markdown: &str, wanted: &BTreeSet<&str>) -> BTreeMap<String, 
     found
 }
 
-/// Takes back in `current` what was done to blocks since `base`: one that was added goes, one that was deleted comes
-/// back, one that was changed or moved is as it was. All other blocks keep their bytes.
+/// Reverts the changes of blocks in `current` since `base`: an added block is removed, a deleted one restored, a
+/// changed or moved one reset. All other blocks keep their bytes.
 ///
 /// # Errors
 ///
@@ -207,7 +207,7 @@ pub fn revert_blocks(current: &str, base: &str, keys: &[String]) -> Result<Strin
     revert::revert(current, base, keys)
 }
 
-/// A text without the byte order marks at its beginning.
+/// Returns a text without leading byte order marks.
 fn without_mark(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')
 }

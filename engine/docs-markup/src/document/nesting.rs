@@ -1,7 +1,8 @@
-//! The nesting of lists and quotations, found before they are read.
+//! Detection of deeply nested lists and quotations before they are parsed.
 //!
-//! Each level of a block is read, written and read again on its own. A long block that is nested deeper than blocks are
-//! read would take all the work that a text may take, and be kept as it is in the end. It is kept as it is at once.
+//! Each level of a block is parsed, written and parsed again separately. A long block nested deeper than the limit
+//! would use up the work permitted for a text, and be preserved verbatim in the end. It is preserved verbatim at once
+//! instead.
 
 use super::{
     lines::Line,
@@ -9,16 +10,16 @@ use super::{
     read::MAX_DEPTH,
 };
 
-/// Shorter blocks are read in any case, down to the deepest level that is read.
+/// Blocks below this size, in bytes, are always parsed, down to the maximum depth.
 const MIN_BYTES: usize = 16 * 1024;
 
-/// Tells whether a block is too long for its nesting, at a depth.
+/// Returns `true` if a block at a depth is too long for its nesting.
 pub(super) fn is_too_deep(lines: &[Line<'_>], depth: usize) -> bool {
     let room = MAX_DEPTH.saturating_sub(depth);
     is_long(lines) && levels(lines, room) > room
 }
 
-/// Tells whether lines are long, apart from the indentation that a block loses which is kept as it is.
+/// Returns `true` if lines are long, not counting the indentation that a verbatim block loses.
 fn is_long(lines: &[Line<'_>]) -> bool {
     let indent = lines.first().map(Line::indent).filter(|indent| *indent < CODE).unwrap_or(0);
     let bytes = |line: &Line<'_>| line.text.len().saturating_sub(indent);
@@ -28,7 +29,7 @@ fn is_long(lines: &[Line<'_>]) -> bool {
 /// The maximum number of nested lists and quotations, counted up to the first number above `room`. Lines of code count
 /// too, because only the reader of the block knows which lines are code. The bound limits the visits of each byte.
 fn levels(lines: &[Line<'_>], room: usize) -> usize {
-    // The columns from which on a line belongs to each open item.
+    // The minimum column of a line that belongs to each open item.
     let mut open: Vec<usize> = Vec::new();
     let mut most = 0;
     for line in lines {
@@ -57,7 +58,7 @@ fn levels(lines: &[Line<'_>], room: usize) -> usize {
     most
 }
 
-/// The number of `>` that a text begins with, the column behind them and the space around them, and the rest.
+/// Returns the number of leading `>`, the column after them and the surrounding spaces, and the rest of the text.
 fn marks(text: &str) -> (usize, usize, &str) {
     let (mut quotes, mut column) = (0, 0);
     for (at, byte) in text.bytes().enumerate() {

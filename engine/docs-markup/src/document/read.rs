@@ -1,4 +1,4 @@
-//! From Markdown to blocks.
+//! Parser from Markdown to blocks.
 
 use std::collections::HashMap;
 
@@ -18,36 +18,37 @@ use super::{
     spelling, tables, tagged, weight,
 };
 
-/// How a paragraph is marked that is Markdown kept as it is.
+/// The spelling of a paragraph with verbatim Markdown.
 pub(super) const VERBATIM: &str = "verbatim";
 
-/// Deepest nesting of blocks that is read; what is deeper is kept as it is.
+/// Maximum nesting of blocks; deeper ones are preserved verbatim.
 pub(super) const MAX_DEPTH: usize = 20;
-/// Most blocks that are read; what follows is kept as it is.
+/// Maximum number of blocks; the rest is preserved verbatim.
 pub(super) const MAX_BLOCKS: usize = 20_000;
-/// Most parts of a block (items of a list, lines of code, cells of a table), and how many bytes a further one needs.
-/// What has more, and smaller ones, is kept as it is: a tree of it would take memory out of all proportion.
+/// Number of parts of a block (items of a list, lines of code, cells of a table) that are always parsed, and the
+/// bytes required for each further part. Blocks with more and smaller parts are preserved verbatim: their tree would
+/// need disproportionate memory.
 const MAX_PARTS: usize = 2_000;
 const BYTES_A_PART: usize = 8;
 
-/// How often a block is written and read before it is kept as it is.
+/// Number of times a block is written and parsed before it is preserved verbatim.
 pub(super) const SETTLING: usize = 3;
 
-/// Code behind a list has fences: indented it would be part of the list.
+/// Converts indented code after a list to fenced code: indented code would be part of the list.
 pub(super) fn fenced(block: Block, follows_list: bool) -> Block {
     let is_code = matches!(block.kind, BlockKind::Code { .. }) && block.spelling.as_deref() == Some("    ");
     if follows_list && is_code { Block { spelling: None, ..block } } else { block }
 }
 
-/// Lines kept as they are.
+/// Returns lines as a verbatim block.
 pub(super) fn verbatim(lines: &[Line<'_>]) -> Block {
     verbatim_run(lines, &[])
 }
 
-/// The lines of a block, and those of others behind it, kept as they are.
+/// Returns the lines of a block and those of the following blocks as a verbatim block.
 pub(super) fn verbatim_run(first: &[Line<'_>], rest: &[Line<'_>]) -> Block {
-    // Behind a list, space at the beginning would make it part of the list. With more it would be code; what begins
-    // nothing because it is as far in as code stays so.
+    // After a list, leading space would make the block part of the list. More leading space would make it code; lines
+    // indented as far as code remain so.
     let indent = first.first().map(Line::indent).filter(|indent| *indent < CODE).unwrap_or(0);
     let less = |line: &Line<'_>| match line.indent() {
         own if own >= CODE => indent.min(own - CODE),
@@ -62,12 +63,10 @@ pub(super) fn verbatim_run(first: &[Line<'_>], rest: &[Line<'_>]) -> Block {
     block
 }
 
-/// A paragraph.
 pub(super) fn paragraph(nodes: Vec<Node>) -> Block {
     Block::new(BlockKind::Paragraph { align: None }, nodes)
 }
 
-/// Reads blocks.
 pub(super) struct Reader<'r> {
     pub(super) definitions: &'r HashMap<String, (String, String)>,
     pub(super) notes: Notes,
@@ -76,17 +75,17 @@ pub(super) struct Reader<'r> {
 }
 
 impl<'r> Reader<'r> {
-    /// A reader of a text on its own.
+    /// Creates a reader of a separate text.
     pub(super) fn alone(definitions: &'r HashMap<String, (String, String)>, notes: Notes) -> Self {
         Self { definitions, notes, depth: 0, left: MAX_BLOCKS }
     }
 
-    /// The blocks of lines at the level of the reader.
+    /// Parses lines into blocks at the current level.
     pub(super) fn level(&mut self, lines: &[Line<'_>]) -> Vec<Block> {
         self.scanned(chunks::each(lines))
     }
 
-    /// The same of lines that are being taken apart.
+    /// Parses lines that are being split into chunks.
     pub(super) fn scanned(&mut self, scanner: Scanner<'_, '_>) -> Vec<Block> {
         let lines = scanner.lines();
         let mut out = Vec::new();
@@ -109,7 +108,7 @@ impl<'r> Reader<'r> {
         out
     }
 
-    /// The body of a note: blocks that read the same when they are written.
+    /// Parses the body of a note: blocks that are unchanged by writing and parsing.
     pub(super) fn note(&mut self, lines: &[Line<'_>], labels: &Labels) -> Vec<Block> {
         if !weight::fits_note(lines) {
             return vec![verbatim(lines)];
@@ -132,7 +131,7 @@ impl<'r> Reader<'r> {
         out
     }
 
-    /// The blocks inside of another.
+    /// Parses the blocks inside another block.
     pub(super) fn inside(&mut self, lines: &[Line<'_>]) -> Vec<Block> {
         if lines.iter().all(Line::is_blank) {
             return Vec::new();
@@ -147,7 +146,7 @@ impl<'r> Reader<'r> {
         blocks
     }
 
-    /// The blocks that a chunk is: one, unless it is a tag that is not known.
+    /// Parses a chunk: one block, unless it is an unknown tag.
     pub(super) fn chunk(&mut self, chunk: &Chunk<'_>, lines: &[Line<'_>]) -> Vec<Block> {
         self.left = self.left.saturating_sub(1);
         let own = &lines[chunk.lines.clone()];
@@ -204,12 +203,12 @@ impl<'r> Reader<'r> {
             }
             ChunkKind::Details(inside) => figures::expandable(self, &lines[inside.clone()]),
         };
-        // A paragraph that says nothing would be gone when it is written.
+        // A paragraph without content would disappear when it is written.
         let block = block.filter(|block| !print::is_nothing(block));
         vec![block.unwrap_or_else(|| verbatim(own))]
     }
 
-    /// Text with marks.
+    /// Parses text with marks.
     pub(super) fn text(&mut self, text: &str, context: InlineContext) -> Option<Vec<Node>> {
         if is_plain(text) {
             return Some(vec![Node::Text(TextNode::new(vec![Leaf::new(text, Vec::new())]))]);
@@ -220,7 +219,7 @@ impl<'r> Reader<'r> {
         Some(settle(read, text, (context, &before)))
     }
 
-    /// The rules for text.
+    /// Returns the rules for inline text.
     pub(super) fn rules(&mut self) -> Rules<'_> {
         Rules { definitions: self.definitions, notes: &mut self.notes }
     }
@@ -229,7 +228,7 @@ impl<'r> Reader<'r> {
         let text = lines::join(lines);
         let text = text.trim_matches([' ', '\t', '\n']);
         let nodes = self.text(text, InlineContext::Lines).filter(|nodes| !nodes.is_empty())?;
-        // A picture that is alone is a block.
+        // A paragraph that consists of an image is a block.
         if let [Node::Inline(Inline { kind: kind @ InlineKind::InlineImage { size: None, .. }, .. })] =
             nodes.as_slice()
             && text.starts_with("![")
@@ -253,7 +252,7 @@ impl<'r> Reader<'r> {
         Some(block)
     }
 
-    /// Code: each line is a block.
+    /// Creates a code block with a block for each line.
     pub(super) fn code(&mut self, info: &str, code: &[Line<'_>]) -> Block {
         let nodes = code.iter().map(|line| Node::Block(code_line(&line.text))).collect();
         self.left = self.left.saturating_sub(code.len());
@@ -313,7 +312,7 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// Tells whether nothing of a text can be anything else: it is a line of words, none of which begins a block.
+/// Returns `true` if a text is plain: a line of words that does not begin a block.
 fn is_plain(text: &str) -> bool {
     let mut is_behind_word = false;
     let is_within = |c: char| {
@@ -323,7 +322,7 @@ fn is_plain(text: &str) -> bool {
     text.starts_with(char::is_alphabetic) && !text.ends_with(' ') && text.chars().all(is_within)
 }
 
-/// Tells whether a block has more parts than its text is worth.
+/// Returns `true` if a block has too many parts for the size of its text.
 fn is_crowded(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> bool {
     let parts = match kind {
         ChunkKind::List(list) => 2 * list.items.len(),
@@ -338,12 +337,11 @@ fn is_crowded(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> bool {
         && parts - MAX_PARTS > lines.iter().map(|line| line.text.len()).sum::<usize>() / BYTES_A_PART
 }
 
-/// Blocks as nodes.
+/// Converts blocks to nodes.
 pub(super) fn nodes(blocks: Vec<Block>) -> Vec<Node> {
     blocks.into_iter().map(Node::Block).collect()
 }
 
-/// A line of code.
 pub(super) fn code_line(text: &str) -> Block {
     let leaves = if text.is_empty() {
         Vec::new()
@@ -353,7 +351,7 @@ pub(super) fn code_line(text: &str) -> Block {
     Block::new(BlockKind::CodeLine { highlighted: None }, vec![Node::Text(TextNode::new(leaves))])
 }
 
-/// The kind of a heading that has so many `#`.
+/// Returns the kind of a heading with `level` number signs.
 pub(super) fn heading(level: u8, data: HeadingData) -> BlockKind {
     let level_kept = matches!(level, 1 | 5 | 6).then_some(level);
     let data = HeadingData { level: level_kept, ..data };
@@ -364,7 +362,7 @@ pub(super) fn heading(level: u8, data: HeadingData) -> BlockKind {
     }
 }
 
-/// The text of a heading and the anchor behind it: `<a href="#x" id="x"></a>`.
+/// Splits the text of a heading from a trailing anchor: `<a href="#x" id="x"></a>`.
 fn anchor(text: &str) -> (&str, Option<String>) {
     let whole = (text, None);
     let Some(start) = text.trim_end_matches(SPACE).strip_suffix("</a>").and_then(|text| text.rfind("<a "))
@@ -378,14 +376,14 @@ fn anchor(text: &str) -> (&str, Option<String>) {
     if is_usual { (text[..start].trim_end_matches(SPACE), Some(id.to_owned())) } else { whole }
 }
 
-/// Tells whether a text can be the anchor of a heading.
+/// Returns `true` if a text is valid as the anchor of a heading.
 pub(super) fn is_anchor(text: &str) -> bool {
     !text.is_empty()
         && !text
             .contains(|c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '&' | '\\' | '`' | '\''))
 }
 
-/// Whether the box at the beginning of an item is checked; nothing when there is none.
+/// Parses the check box at the beginning of an item; returns `None` if it is missing.
 fn task(text: &str) -> Option<bool> {
     let rest = text.trim_start_matches(SPACE).strip_prefix('[')?;
     let mut chars = rest.chars();
@@ -398,7 +396,7 @@ fn task(text: &str) -> Option<bool> {
     (behind.is_empty() || behind.starts_with([' ', '\t'])).then_some(checked)
 }
 
-/// Leaves nodes only the spellings that are not the usual ones.
+/// Removes the spellings that equal the default.
 fn settle(nodes: Vec<Node>, text: &str, (context, taken): (InlineContext, &LabelLog)) -> Vec<Node> {
     let usual = spelling::labelled(&nodes);
     let mut labels = Labels::default().at(taken);
@@ -413,7 +411,6 @@ fn settle(nodes: Vec<Node>, text: &str, (context, taken): (InlineContext, &Label
     }
 }
 
-/// A fragment with a caption.
 pub(super) fn caption(blocks: Vec<Block>) -> Fragment {
     Fragment::new("caption", blocks)
 }
