@@ -2,10 +2,10 @@
 
 use std::{fmt, str::FromStr};
 
-/// A media type of a file: `type/subtype` in lower case and at most a known charset.
+/// The media type of a file: `type/subtype` in lower case, with an optional known charset.
 ///
-/// Other parameters are accepted and dropped. Browsers disagree on headers with quoted values or several types, so
-/// neither is accepted, and text that is written from this type has one meaning.
+/// Other parameters are accepted and dropped. Browsers parse headers with quoted values or several types differently,
+/// so neither is accepted, and the formatted text of a type is unambiguous.
 ///
 /// # Example
 /// ```
@@ -30,7 +30,7 @@ pub struct MediaType {
 pub struct NotAMediaType;
 
 impl MediaType {
-    /// Most characters of a media type.
+    /// Maximum length of a media type, in characters.
     pub const MAX: usize = 255;
 
     /// The accepted texts as a regular expression.
@@ -40,19 +40,19 @@ impl MediaType {
         r"(; *([0-9A-Za-z!#$%&*+.^_|~-]+=[0-9A-Za-z!#$%&*+.^_|~-]+)?)*$",
     );
 
-    /// The type of bytes without a known format.
+    /// Returns the type of bytes in an unknown format.
     #[must_use]
     pub fn octet_stream() -> Self {
         Self { essence: "application/octet-stream".to_owned(), charset: None }
     }
 
-    /// The type without parameters, such as `image/png`.
+    /// Returns the type without parameters, such as `image/png`.
     #[must_use]
     pub fn essence(&self) -> &str {
         &self.essence
     }
 
-    /// The charset, as its label is written.
+    /// Returns the label of the charset.
     #[must_use]
     pub const fn charset(&self) -> Option<&'static str> {
         self.charset
@@ -92,19 +92,19 @@ impl fmt::Display for MediaType {
     }
 }
 
-/// A name of RFC 6838, 4.2, without its limit of length.
+/// Returns `true` for a name of RFC 6838, 4.2, ignoring its length limit.
 fn is_name(text: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte);
     text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric()) && text.bytes().all(is_inner)
 }
 
-/// A token of RFC 9110, 5.6.2, without the quotes that it allows.
+/// Returns `true` for a token of RFC 9110, 5.6.2, excluding the single quotes and backquotes that it permits.
 fn is_token(text: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&*+.^_|~-".contains(&byte);
     !text.is_empty() && text.bytes().all(is_inner)
 }
 
-/// The charsets that a type keeps. None of them hides ASCII markup in other bytes, as UTF-7, HZ and ISO-2022 do.
+/// The charsets that a type retains. None of them hides ASCII markup in other bytes, as UTF-7, HZ and ISO-2022 do.
 const CHARSETS: &[&str] = &[
     "utf-8",
     "utf8",

@@ -1,28 +1,28 @@
-//! Bounds of the content of a space. Every way to change content checks them: edits, imports, merges, reverts.
+//! Limits of the content of a space. Every kind of change checks them: edits, imports, merges, reverts.
 
-/// Most pages of a space, of every kind. Computed pages count as one each.
+/// Maximum number of pages of a space, of every kind. Computed pages count as one each.
 pub const MAX_SPACE_PAGES: usize = 25_000;
 
-/// Most files of a space.
+/// Maximum number of files of a space.
 pub const MAX_SPACE_FILES: usize = 25_000;
 
-/// Most reusable contents of a space.
+/// Maximum number of reusable contents of a space.
 pub const MAX_REUSABLES: usize = 5_000;
 
-/// Most pages directly below one page, or at the top level.
+/// Maximum number of children of a page, or of pages at the top level.
 pub const MAX_SIBLINGS: usize = 10_000;
 
-/// Most levels of pages.
+/// Maximum number of levels of pages.
 pub const MAX_PAGE_LEVELS: usize = 33;
 
-/// Most bytes of the path of a page within its space, in UTF-8.
+/// Maximum length of the path of a page within its space, in bytes of UTF-8.
 pub const MAX_PATH_BYTES: usize = 1_000;
 
-/// Most characters of the title of a page or of a reusable content.
+/// Maximum length of the title of a page or of a reusable content, in characters.
 pub const MAX_TITLE: usize = 1_000;
 
-/// Most pages of a space that are made of OpenAPI specifications, in all places together.
+/// Maximum number of pages of a space that are generated from OpenAPI specifications, for all placeholders together.
 pub const MAX_COMPUTED_PAGES: usize = 2_000;
 
-/// Most places of a space in which such pages are made.
+/// Maximum number of placeholders of a space for such pages.
 pub const MAX_COMPUTED_PLACES: usize = 200;
