@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_of_parts_is_read_as_it_was_written_and_nothing_else_is_one() {
+    fn part_lists_round_trip_and_invalid_ones_are_rejected() {
         let parts: Vec<Hash> = (0u8..3).map(|n| Hash::of(&[n])).collect();
         let list = parts_list(&parts);
         assert_eq!(listed_parts(&list).expect("a list"), parts);

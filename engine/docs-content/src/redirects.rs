@@ -401,8 +401,9 @@ mod tests {
     use super::*;
     use crate::tests::{DOMAIN, content, id, insert, now, time};
 
+    // Traces are spent if a page has their location, or if their page is deleted and no trace of a descendant needs it.
     #[test]
-    fn where_there_is_no_room_traces_go_that_lead_nowhere_or_are_not_needed_and_then_the_oldest() {
+    fn full_space_evicts_spent_then_oldest_redirect_traces() {
         let content = content();
         let root = now(content.empty_root(DOMAIN)).unwrap();
         let pages = [insert(id(1), None, None, "One"), insert(id(2), None, None, "Two")];

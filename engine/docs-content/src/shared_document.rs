@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_document_is_the_same_for_all_where_nothing_in_it_is_evaluated() {
+    fn documents_without_evaluated_parts_are_same_for_all() {
         let rows = "| a | b |\n".repeat(400);
         for (text, expected) in [
             ("", true),

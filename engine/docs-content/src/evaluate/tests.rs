@@ -64,7 +64,7 @@ fn without_evaluation_a_document_stays_as_it_is() {
 }
 
 #[test]
-fn a_condition_that_holds_is_replaced_by_its_blocks_and_another_removed() {
+fn true_conditions_become_their_blocks_and_others_are_removed() {
     let nodes = [
         p("first"),
         when("visitor.claims.beta", &[p("a"), p("b")]),
@@ -110,7 +110,7 @@ fn marks_of_the_text_around_a_value_stay() {
 }
 
 #[test]
-fn values_are_written_in_links_annotations_code_cells_and_expandables() {
+fn expressions_are_evaluated_in_links_notes_code_and_tables() {
     let link = json!({ "object": "inline", "type": "link", "isVoid": false, "nodes": [value("missing")],
         "data": { "ref": { "kind": "url", "url": "https://example.com" } } });
     let done = all(&[block("paragraph", &[link])]);
@@ -182,8 +182,9 @@ fn what_only_the_client_can_know_is_left_to_it() {
     assert_eq!(run(Evaluated::DeterministicOnly, &nodes), expected);
 }
 
+// Only variables and claims with enumerated values may control visibility.
 #[test]
-fn for_a_visitor_a_condition_on_what_may_not_decide_does_not_hold() {
+fn visitor_conditions_on_nondeterministic_values_are_false() {
     let nodes = [
         when("visitor.claims.beta", &[p("beta"), when("visitor.claims.name == 'Ada'", &[p("x")])]),
         when("visitor.claims.name == 'Ada'", &[p("x")]),
@@ -205,8 +206,9 @@ fn for_a_visitor_a_condition_on_what_may_not_decide_does_not_hold() {
     }
 }
 
+// Expressions before the limit are still replaced by their values.
 #[test]
-fn expressions_that_cost_too_much_together_fail_and_the_rest_is_written() {
+fn expressions_beyond_the_document_step_limit_fail() {
     let costly = "'x'.repeat(9999).split('').map(x => x).length";
     let many: Vec<Value> = (0..200).map(|_| block("paragraph", &[value(costly)])).collect();
     let done = all(&many);

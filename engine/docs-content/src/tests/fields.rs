@@ -120,8 +120,9 @@ fn each_field_that_changes_is_told() {
     }
 }
 
+// Clashes of other fields remain.
 #[test]
-fn each_field_of_a_patch_is_set_and_decides_what_a_merge_left_of_it() {
+fn patching_a_field_sets_it_and_resolves_its_clashes() {
     let clash = || Clash { other: json!(1), base: json!(2), request: json!(3) };
     let all = || fields().into_iter().map(|field| (field.name.to_owned(), clash()));
     for Field { name, page: wanted, patch: fields, .. } in fields() {
@@ -186,7 +187,7 @@ fn a_link_keeps_its_target_and_a_computed_page_its_source() {
 }
 
 #[test]
-fn all_fields_of_a_page_of_any_kind_may_be_set_of_another_of_its_kind() {
+fn fields_of_a_page_apply_to_pages_of_the_same_kind() {
     let link = PageEntry { target: Sample::sample(), ..PageEntry::new(PageKind::Link, "T", Rank::nth(0)) };
     let computed =
         PageEntry { computed: Sample::sample(), ..PageEntry::new(PageKind::Computed, "T", Rank::nth(0)) };

@@ -204,8 +204,9 @@ fn covers_targets_and_sources_of_computed_pages_are_links() {
     );
 }
 
+// A restored page has exactly the previous root.
 #[test]
-fn deleting_a_page_breaks_what_links_to_it_and_bringing_it_back_heals() {
+fn deleting_a_page_breaks_links_to_it_and_restoring_fixes_them() {
     let (content, base) = start(&[
         insert(id(1), None, None, "One"),
         insert(id(2), None, None, "Two"),
@@ -333,7 +334,7 @@ fn an_import_has_the_links_that_edits_make() {
 }
 
 #[test]
-fn an_edit_of_one_page_of_many_writes_the_nodes_of_its_links_only() {
+fn editing_one_page_writes_only_the_nodes_of_its_links() {
     let objects = Arc::new(MemObjects::new());
     let root = now(cold(&objects).build(DOMAIN, time(0), woven(2_000))).unwrap().root;
     let target = id(1_234);

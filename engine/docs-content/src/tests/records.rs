@@ -232,8 +232,9 @@ fn concurrent_callers_read_a_document_once() {
     assert_eq!(content.cost().documents_read, 1);
 }
 
+// Domains do not share documents.
 #[test]
-fn what_was_read_as_a_document_is_kept_by_its_hash_within_the_bytes_that_are_allowed() {
+fn document_cache_is_keyed_by_text_hash_and_bounded_in_bytes() {
     let limits = CacheLimits { document_bytes: 1 << 20, ..CacheLimits::default() };
     let content = Content::with(Arc::new(MemObjects::new()), limits, Arc::new(LineMerger));
     let view = content.view(DOMAIN, hash());

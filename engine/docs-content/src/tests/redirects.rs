@@ -52,8 +52,9 @@ fn traces(content: &Content, root: Hash) -> u64 {
     now(content.session(DOMAIN).run(|session| Ok(map::count(session, &root, &from, &to)?))).unwrap()
 }
 
+// Paths resolve however often the page has moved.
 #[test]
-fn the_old_path_of_a_page_and_of_all_below_it_leads_on_by_one_entry() {
+fn one_entry_redirects_a_moved_page_and_its_descendants() {
     let (content, root) = four();
     let root = after(&content, root, &[slugged(1, "uno"), into(1, Some(2))]);
     for path in ["one/three/four", "/ONE/three/Four/", "uno/three/four", "two/uno/three/four"] {
@@ -67,8 +68,9 @@ fn the_old_path_of_a_page_and_of_all_below_it_leads_on_by_one_entry() {
     assert!(now(content.view(DOMAIN, root).find("one/three")).unwrap().is_none());
 }
 
+// Pages that were each other's parents make old paths of any length.
 #[test]
-fn an_old_path_round_pages_that_stood_below_each_other_comes_to_an_end() {
+fn cyclic_old_paths_terminate_at_the_step_limit() {
     let (content, root) = four();
     let edits = [
         slugged(1, "s"),
@@ -89,7 +91,7 @@ fn an_old_path_round_pages_that_stood_below_each_other_comes_to_an_end() {
 }
 
 #[test]
-fn a_page_that_stands_at_a_path_goes_before_one_that_did_and_the_last_of_those_before_others() {
+fn current_page_precedes_redirects_and_latest_redirect_wins() {
     let (content, root) = four();
     let root = after(&content, root, &[slugged(3, "3"), insert(id(5), Some(id(1)), None, "Three")]);
     assert_eq!(leads(&content, root, "one/three"), Some(id(5)));
@@ -174,8 +176,9 @@ fn of_a_page_that_both_sides_renamed_all_paths_lead_on() {
     }
 }
 
+// Its old path consists of pages that main content deleted.
 #[test]
-fn a_page_that_left_in_a_request_is_found_by_way_of_those_that_main_content_removed() {
+fn page_moved_in_request_is_found_below_pages_deleted_in_main() {
     let (content, base) = four();
     let main = after(&content, base, &[Edit::DeletePage { page: id(1) }]);
     let request = after(&content, base, &[into(4, None)]);
@@ -192,8 +195,9 @@ fn with_redirects(redirects: &[(&str, usize, Option<&str>)]) -> Vec<BuildItem> {
     items
 }
 
+// Of several redirects for one path the first applies; those to missing pages resolve to nothing.
 #[test]
-fn a_repository_names_old_paths_and_pages_and_what_they_left_go_first() {
+fn pages_and_traces_precede_repository_redirects() {
     let content = content();
     let named = [
         ("Old/Path", 1, Some("part")),
@@ -215,7 +219,7 @@ fn a_repository_names_old_paths_and_pages_and_what_they_left_go_first() {
 }
 
 #[test]
-fn content_that_is_built_anew_keeps_what_pages_left_and_nothing_that_a_repository_named() {
+fn rebuild_keeps_traces_and_drops_old_repository_redirects() {
     let content = content();
     let first = now(content.build(DOMAIN, time(0), with_redirects(&[("old", 1, None)]))).unwrap().root;
     let before = after(&content, first, &[slugged(1, "uno")]);
@@ -346,8 +350,9 @@ proptest! {
         }
     }
 
+    // Every path that a page had on either side resolves as long as the page exists.
     #[test]
-    fn every_path_of_either_side_leads_to_a_page_after_a_merge_while_its_page_lives(
+    fn merge_keeps_the_paths_of_existing_pages_of_both_sides(
         start in program(), one in program(), two in program(),
     ) {
         let content = content();

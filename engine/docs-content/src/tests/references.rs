@@ -32,7 +32,7 @@ const FORMS: [&str; 12] = [
 ];
 
 #[test]
-fn documents_and_links_read_the_same_reference_and_write_it_back() {
+fn documents_and_links_parse_and_write_equal_references() {
     for text in FORMS {
         let target = in_document(text);
         assert!(!matches!(target, ContentRef::Url { .. }), "{text}");

@@ -326,8 +326,9 @@ mod tests {
         assert!(text.len() < 6 * ours.len(), "{}", text.len());
     }
 
+    // The removed text looks like a conflict marker.
     #[test]
-    fn a_request_that_takes_back_what_an_earlier_one_added_leaves_nothing_of_it() {
+    fn request_reverting_an_earlier_request_leaves_no_conflict() {
         let (text, sizes) = render(&LineMerger, &["", "", "=======\n", "=======\n", ""]);
         assert_eq!(text, "");
         assert_eq!(unfold(&text, &sizes).unwrap(), [""]);
@@ -396,7 +397,7 @@ mod tests {
         }
 
         #[test]
-        fn requests_that_change_one_passage_in_turn_are_all_shown_and_told_apart_again(
+        fn successive_conflicts_in_one_passage_render_and_parse(
             sides in proptest::collection::vec("[a-z]{1,3}(\n[a-z]{1,3}){0,2}", 2..9),
             around in proptest::sample::select(vec![("", ""), ("Before\n\n", ""), ("Before\n\n", "\n\nAfter\n")]),
         ) {

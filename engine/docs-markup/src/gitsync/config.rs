@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_for_a_repository_without_one_reads_as_the_same() {
+    fn generated_config_parses_to_the_same_config() {
         for (project, text) in [
             ("", "root: ./docs/\n"),
             ("", "structure:\n  readme: ./start.md\n"),

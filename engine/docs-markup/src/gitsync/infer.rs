@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_content_folder_is_read_and_the_configured_page_is_first() {
+    fn infer_reads_only_the_content_folder_and_sorts_readme_first() {
         assert_eq!(
             outline(
                 "root: docs\nstructure: {readme: z.md}",

@@ -342,8 +342,9 @@ mod tests {
         assert_eq!(tree.file_within(&path("film.mp4"), 8), Err(refused));
     }
 
+    // A path that matches two files ignoring case resolves to nothing.
     #[test]
-    fn a_folder_means_its_readme_and_case_is_forgiven_when_it_is_clear() {
+    fn folders_resolve_to_readme_and_unambiguous_case_is_ignored() {
         let tree = tree(&[
             ("a/README.md", EntryKind::File),
             ("a/readme.md", EntryKind::File),

@@ -83,8 +83,9 @@ fn pages_are_where_their_place_in_the_tree_says() {
     );
 }
 
+// A path from which an import derives the slug is preferred to a numbered one.
 #[test]
-fn what_is_in_the_way_is_passed_by_with_the_slug_kept_where_one_can() {
+fn export_avoids_existing_files_and_keeps_slugs_if_possible() {
     let now = space(vec![
         page("a", None, "start", None),
         page("b", None, "new", None),
@@ -123,8 +124,9 @@ fn only_what_was_the_spaces_own_is_removed() {
     assert_eq!(removed(&nothing()), Vec::<String>::new());
 }
 
+// Unsafe file names are rejected too.
 #[test]
-fn a_file_behind_a_link_is_written_where_it_is_and_never_outside() {
+fn writes_follow_symlinks_but_never_leave_the_repository() {
     let repository = repository(&["real/README.md", "docs -> real", "up -> ../x", "README.md"], None);
     let now = space(vec![page("a", None, "readme", Some("README.md"))]);
     let plan = ExportPlan::new(&repository, &now, &now, &Claims::Nothing).unwrap();

@@ -156,8 +156,9 @@ fn without_a_table_of_contents_the_folders_are_the_tree() {
     );
 }
 
+// An import of nothing would delete all content of the space.
 #[test]
-fn nothing_to_import_is_an_error_and_an_empty_list_leaves_the_readme() {
+fn import_without_pages_fails_and_empty_summary_keeps_readme() {
     for summary in [None, Some(""), Some("# Summary\n")] {
         let error = plan("root: docs", &["README.md", "docs/a.txt"], summary).unwrap_err();
         assert_eq!(error.to_string(), "docs: there is no Markdown file that could become a page");
@@ -275,7 +276,7 @@ fn texts_and_files_are_summed() {
 }
 
 #[test]
-fn pages_beyond_the_siblings_of_one_page_are_left_out_and_counted() {
+fn pages_beyond_the_sibling_limit_are_omitted_and_counted() {
     let over = MAX_SIBLINGS + 2;
     let summary = format!("* Top\n{}  * Last\n    * Below\n* End\n", "  * a\n".repeat(over));
     let plan = plan("", &[], Some(&summary)).unwrap();
@@ -404,7 +405,7 @@ fn the_handbook_is_read_without_a_warning() {
 }
 
 #[test]
-fn the_handbook_without_its_table_of_contents_has_the_same_pages() {
+fn inferring_the_handbook_without_summary_finds_the_same_pages() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/handbook");
     let files = files_of(&folder);
     let names: Vec<_> = files.iter().map(String::as_str).collect();
