@@ -1,4 +1,4 @@
-//! The platform of a server: its store, and the adapters that the features bring.
+//! The platform of a server: its store and the adapters of the enabled features.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,22 +18,21 @@ pub(crate) mod worker;
 #[cfg(feature = "git")]
 pub use git::handbook;
 
-/// What the first start makes.
+/// The content that the first start creates.
 pub(crate) struct FirstImport {
-    /// The title of the space and of the site.
+    /// Title of the space and of the site.
     pub(crate) title: String,
-    /// The repository to import; the space stays empty without.
+    /// The repository to import. Without one, the space stays empty.
     pub(crate) source: Option<Source>,
 }
 
-/// A repository.
 pub(crate) struct Source {
     pub(crate) url: String,
-    /// Nothing has to be fetched, so the server can wait for it.
+    /// `true` if the repository is local, so that the import can be awaited at the start.
     pub(crate) is_at_hand: bool,
 }
 
-/// The platform that a configuration describes, and what its first start makes.
+/// Builds the platform that a configuration describes. Also returns the content of its first start.
 pub(crate) async fn platform(
     config: &ServerConfig,
     base: &str,
@@ -61,13 +60,14 @@ pub(crate) async fn platform(
     Ok((platform, first))
 }
 
-/// A platform over a store without any adapter but the place of large objects: for what an operator does to it.
+/// Builds a platform over a store for the `admin` commands. Its only adapter is the blob store.
 pub(crate) async fn bare(config: &ServerConfig, users: Users) -> Result<Platform, ServerError> {
     let (store, objects) = config.store.open_for(users, blobs(config.blobs.as_deref())?).await?;
     Ok(Platform::builder(store, objects).build())
 }
 
-/// The same for what reads content as its visitors do: it knows the addresses and the secrets of the server.
+/// Builds a platform for `export`, which reads content as visitors do. It has the base URL and the secrets of the
+/// server.
 pub(crate) async fn reading(config: &ServerConfig, base: &str) -> Result<Platform, ServerError> {
     let (store, objects) = config.store.open(blobs(config.blobs.as_deref())?).await?;
     let key = match &config.secret {
@@ -77,7 +77,7 @@ pub(crate) async fn reading(config: &ServerConfig, base: &str) -> Result<Platfor
     Ok(addresses(Platform::builder(store, objects).secrets(key), config, base)?.build())
 }
 
-/// The beginnings of the addresses in answers.
+/// Sets the base URL of the addresses in responses, and the origin of files.
 fn addresses(builder: Builder, config: &ServerConfig, base: &str) -> Result<Builder, ServerError> {
     let builder = builder.base_url(base);
     let Some(origin) = &config.files_origin else { return Ok(builder) };
@@ -123,12 +123,12 @@ fn web(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> 
 
 #[cfg(not(feature = "web"))]
 fn web(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
-    // Imports from Git ask for it too.
+    // The flag also applies to imports from Git.
     let is_asked = config.outbound != crate::Outbound::Public && !cfg!(feature = "git");
     refuse(is_asked, "--outbound", "web").map(|()| builder)
 }
 
-/// What translates spaces.
+/// Adds the translator that a configuration selects.
 #[cfg(feature = "translate")]
 fn translator(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
     use docs_translate::{ChatTranslator, Key, LibreTranslate};
@@ -175,7 +175,7 @@ fn translator(builder: Builder, config: &ServerConfig) -> Result<Builder, Server
     refuse(config.translator_model.is_some(), "--translator-model", "translate").map(|()| builder)
 }
 
-/// What reads and writes the messages of SAML providers. Whether anybody comes is decided by what is mounted.
+/// Adds the adapter that reads and writes SAML messages. `--saml` decides whether the sign-in pages are mounted.
 #[cfg(feature = "saml")]
 fn saml(builder: Builder) -> Builder {
     builder.saml(Arc::new(docs_saml::XmlSaml))
@@ -186,14 +186,14 @@ fn saml(builder: Builder) -> Builder {
     builder
 }
 
-/// The repositories that can be imported, and the one to begin with.
+/// Adds the client for Git repositories. Also returns the content of the first start.
 #[cfg(feature = "git")]
 async fn git(builder: Builder, config: &ServerConfig) -> Result<(Builder, FirstImport), ServerError> {
     let (remote, first) = git::remote(config).await?;
     Ok((builder.git(remote), first))
 }
 
-/// Without Git there is nothing to import: the first space is empty.
+/// Without the `git` feature nothing can be imported, and the first space stays empty.
 #[cfg(not(feature = "git"))]
 async fn git(builder: Builder, config: &ServerConfig) -> Result<(Builder, FirstImport), ServerError> {
     refuse(config.import.is_some(), "--import", "git")?;

@@ -1,4 +1,4 @@
-//! `docs-server admin …`: what an operator does to the store of a server, beside the HTTP API.
+//! `docs-server admin …`: administration of the store of a server, without the HTTP API.
 
 mod audit;
 mod member;
@@ -18,22 +18,22 @@ use crate::{ServerConfig, ServerError, StoreUrl, adapters, store_url::Users};
 
 type Outcome<T> = Result<T, ServerError>;
 
-/// What is managed.
+/// The subcommands of `admin`.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Admin {
-    /// Tokens of users.
+    /// Manages the tokens of users.
     #[command(subcommand)]
     Token(Token),
-    /// Users.
+    /// Manages users.
     #[command(subcommand)]
     User(User),
-    /// Organizations.
+    /// Manages organizations.
     #[command(subcommand)]
     Org(Org),
-    /// Members of organizations.
+    /// Manages the members of organizations.
     #[command(subcommand)]
     Member(Member),
-    /// The audit log.
+    /// Reads the audit log.
     #[command(subcommand)]
     Audit(Audit),
     #[command(flatten)]
@@ -42,12 +42,12 @@ pub(crate) enum Admin {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum User {
-    /// Makes a user and prints the id.
+    /// Creates a user and prints its id.
     Create {
-        /// E-mail address, which no other user has.
+        /// E-mail address, unique among all users.
         #[arg(long)]
         email: String,
-        /// The name shown to others.
+        /// Display name.
         #[arg(long)]
         name: String,
     },
@@ -57,28 +57,28 @@ pub(crate) enum User {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Org {
-    /// Makes an organization and prints its id.
+    /// Creates an organization and prints its id.
     Create {
-        /// The title.
+        /// Title of the organization.
         #[arg(long)]
         title: String,
         /// E-mail address of its first administrator.
         #[arg(long, value_name = "EMAIL")]
         admin: String,
     },
-    /// Lists organizations: id, creation, title.
+    /// Lists organizations: id, creation time, title.
     List,
 }
 
 impl Admin {
-    /// Does it in the store of a server, and prints what came of it.
+    /// Runs the command on the store of a server, and prints its result.
     pub(crate) async fn run(&self, config: &ServerConfig) -> Outcome<()> {
         match &config.store {
             StoreUrl::Memory => {
                 let why = "`memory` ends with this command; name the database of the server";
                 return Err(ServerError::flag("--store", why));
             }
-            // All else would find nothing in a new database, whose name is most likely not quite right.
+            // Other commands are useless on a new database. The path is probably mistyped.
             StoreUrl::Sqlite(path) if !matches!(self, Self::User(User::Create { .. })) && !path.exists() => {
                 let why = format!(
                     "there is no file `{}`; it is made when a server starts or a user is created",
@@ -93,7 +93,7 @@ impl Admin {
             _ => Users::Any,
         };
         let platform = adapters::bare(config, users).await?;
-        // A store of another layout is looked at and rebuilt, and left alone otherwise.
+        // Only `verify` and `rebuild` accept a store with another layout.
         if !matches!(self, Self::Store(StoreTask::Verify | StoreTask::Rebuild)) {
             platform.check_layout().await.map_err(|why| ServerError::flag("--store", why))?;
         }
@@ -131,7 +131,7 @@ impl Admin {
     }
 }
 
-/// Reads a list to its end, page by page.
+/// Calls `show` for every item of a list, page by page.
 async fn each<T>(
     mut list: impl AsyncFnMut(PageRequest) -> docs_core::Result<Page<T>>,
     mut show: impl FnMut(T),

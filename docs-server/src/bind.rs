@@ -8,8 +8,8 @@ use std::{
 
 use tokio::net::TcpListener;
 
-/// An address to listen on: a host and a port, such as `127.0.0.1:4000`, `[::1]:4000` or `localhost:4000`. Port 0 is a
-/// free one.
+/// An address to listen on: a host and a port, such as `127.0.0.1:4000`, `[::1]:4000` or `localhost:4000`. Port 0
+/// selects a free port.
 ///
 /// # Example
 /// ```
@@ -46,7 +46,7 @@ impl FromStr for BindAddress {
         let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
         let is_name = !host.is_empty() && host.len() <= 253 && host.bytes().all(is_plain);
-        // What ends in a number is an address that is wrong, and no name.
+        // A name whose last label is a number is a malformed IPv4 address, not a host name.
         let is_number = host.rsplit('.').next().is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit()));
         if !is_name || is_number {
             return Err(wrong());
@@ -65,7 +65,7 @@ impl fmt::Display for BindAddress {
 }
 
 impl BindAddress {
-    /// Listens. Of the addresses of a name it is the first that can be listened on.
+    /// Listens on the address. Of a name with several addresses, uses the first one that can be bound.
     pub(crate) async fn listen(&self) -> io::Result<TcpListener> {
         match &self.0 {
             Host::Number(address) => TcpListener::bind(address).await,
@@ -73,12 +73,13 @@ impl BindAddress {
         }
     }
 
-    /// Tells whether it stands for all addresses of the machine: none that can be connected to, nor be handed out.
+    /// Returns `true` if this is the wildcard address, to which no client can connect.
     pub(crate) fn is_unspecified(&self) -> bool {
         matches!(&self.0, Host::Number(address) if address.ip().to_canonical().is_unspecified())
     }
 
-    /// The host and the port as people are told them, on a port that is known.
+    /// Returns the host and the port to show to users. `port` is the actual port. The wildcard address is shown as
+    /// `localhost`.
     pub(crate) fn shown(&self, port: u16) -> String {
         match &self.0 {
             _ if self.is_unspecified() => format!("localhost:{port}"),
@@ -87,8 +88,8 @@ impl BindAddress {
         }
     }
 
-    /// The host and the port by which this machine reaches a server that listens here, on a port that is known. For all
-    /// addresses it is a number, as `localhost` may be that of the other family first.
+    /// Returns the host and the port at which this machine reaches the server. `port` is the actual port. The wildcard
+    /// address becomes the loopback address of its family, as `localhost` may resolve to the other family first.
     pub(crate) fn reachable(&self, port: u16) -> String {
         match &self.0 {
             Host::Name(name, _) => format!("{name}:{port}"),
@@ -103,7 +104,7 @@ impl BindAddress {
         }
     }
 
-    /// The port; 0 for a free one.
+    /// Returns the port, or 0 for a free port.
     pub(crate) fn port(&self) -> u16 {
         match &self.0 {
             Host::Number(address) => address.port(),

@@ -1,11 +1,11 @@
-//! Sizes as people write them.
+//! Sizes in bytes with a unit.
 
 use std::{fmt, str::FromStr};
 
 /// A number of bytes: `500MB`, `10 GiB`, or `1000000`.
 ///
-/// The units are B, kB, MB, GB and TB, which are powers of 1000, and KiB, MiB, GiB and TiB, which are powers of 1024;
-/// upper and lower case are the same.
+/// The units are B, kB, MB, GB and TB (powers of 1000) and KiB, MiB, GiB and TiB (powers of 1024). They are
+/// case-insensitive. A number without a unit is in bytes.
 ///
 /// # Example
 /// ```
@@ -17,7 +17,7 @@ use std::{fmt, str::FromStr};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct ByteSize(u64);
 
-/// The units by their names in lower case.
+/// The units by their lower-case names.
 const UNITS: [(&str, u64); 10] = [
     ("", 1),
     ("b", 1),
@@ -32,13 +32,12 @@ const UNITS: [(&str, u64); 10] = [
 ];
 
 impl ByteSize {
-    /// So many bytes.
+    /// Creates a size from a number of bytes.
     #[must_use]
     pub const fn new(bytes: u64) -> Self {
         Self(bytes)
     }
 
-    /// The number of bytes.
     #[must_use]
     pub const fn bytes(self) -> u64 {
         self.0

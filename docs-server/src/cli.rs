@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line interface.
 
 use std::{error::Error, path::PathBuf, process::ExitCode};
 
@@ -19,48 +19,47 @@ use crate::{
 #[derive(Parser, Debug)]
 #[command(name = "docs-server", version)]
 pub struct Cli {
-    /// What the server is told.
+    /// The configuration of the server.
     #[command(flatten)]
     pub config: ServerConfig,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
-/// Something else than serving.
+/// The subcommands. Without one, the program serves.
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Manages users, organizations, members, tokens and the audit log of a server, and its store, and ends.
+    /// Manages users, organizations, members, tokens, the audit log and the store of a server, and exits.
     #[command(subcommand)]
     Admin(Admin),
-    /// Writes a public site as files that any web server can host, names broken links, and ends.
+    /// Exports a public site as static files for any web server, reports broken links, and exits.
     Export {
-        /// The id of the site, or its name in its address.
+        /// Id of the site, or its name in its URL.
         site: String,
-        /// Folder to write to, empty or new.
+        /// Folder to write to; must be empty or new.
         #[arg(long, value_name = "FOLDER")]
         to: PathBuf,
-        /// Address under which the files will be served, for canonical addresses, `sitemap.xml` and `rss.xml`.
+        /// URL at which the files will be served, for canonical URLs, `sitemap.xml` and `rss.xml`.
         #[arg(long, value_name = "URL")]
         url: Option<Url>,
     },
-    /// Asks the server at `--bind` whether it is alive and can read its store, and ends: with 0 if so.
+    /// Checks that the server at `--bind` is alive and can read its store. Exits with 0 on success.
     Health {
-        /// Asks whether requests should be sent to it: searches find all that is stored, too.
+        /// Checks that the server is ready for requests: its search index also covers all stored content.
         #[arg(long)]
         ready: bool,
     },
-    /// Sets one PDF file or converts one document for a server that started this process.
+    /// Renders one PDF file or converts one document for the server that started this process.
     #[cfg(feature = "worker")]
     #[command(hide = true)]
     Worker,
 }
 
-/// The program: reads the flags and the environment, writes its log to standard error, and serves until SIGINT or
-/// SIGTERM.
+/// Runs the program: reads the flags and the environment, logs to standard error, and serves until SIGINT or SIGTERM.
 #[must_use]
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
-    // Before there is a runtime, or anything that its limits would not hold for.
+    // A worker starts before the async runtime, so that its limits apply to the whole process.
     #[cfg(feature = "worker")]
     if matches!(cli.command, Some(Command::Worker)) {
         return crate::adapters::worker::worker(&cli.config).run();
@@ -85,8 +84,8 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Writes what happens to standard error: what is at least `info`, and what `RUST_LOG` says of single parts, as
-/// `debug` or `docs_core=trace,docs_git=warn`.
+/// Logs to standard error. The default level is `info`; `RUST_LOG` sets other levels, as `debug` or
+/// `docs_core=trace,docs_git=warn`.
 fn write_log() {
     let asked = std::env::var("RUST_LOG").ok().filter(|asked| !asked.is_empty());
     let (filter, error) = match asked.map(|asked| asked.parse::<Targets>()).transpose() {
@@ -118,7 +117,7 @@ impl Cli {
 async fn serve(config: ServerConfig) -> Result<(), ServerError> {
     let (is_chosen, is_own) = (config.token.is_some(), config.import.is_some());
     let server = Server::start(config).await?;
-    // The root leads there: what a person who has just started it wants first.
+    // The root redirects to the first site, which a new user wants to read first.
     let what = match server.first_start() {
         Some(_) if cfg!(feature = "git") && !is_own => Some("handbook"),
         Some(_) => Some("documentation"),
@@ -129,7 +128,7 @@ async fn serve(config: ServerConfig) -> Result<(), ServerError> {
     }
     println!("The documentation platform is at {}", server.base_url());
     if let Some(first) = server.first_start() {
-        // Before anything else can go wrong: it is stored as a hash, and nobody can read it later.
+        // Printed before any step that can fail: only the hash is stored, so the token cannot be shown later.
         if !is_chosen {
             println!("  administrator's token (shown only now)");
             println!("export DOCS_TOKEN={}", first.token);
@@ -140,7 +139,7 @@ async fn serve(config: ServerConfig) -> Result<(), ServerError> {
     server.serve(signalled()).await
 }
 
-/// Prints the addresses that a person needs.
+/// Prints the URLs of the first site, the API explorer and the first space.
 fn greet(base: &str, Published { space, url, .. }: &Published) {
     println!("  its first site        {url}");
     println!("  explorer of the API   {base}/docs");
@@ -160,7 +159,7 @@ async fn signalled() {
             return;
         }
     }
-    // Without a way to hear of the signal the server runs until it is killed.
+    // If the signal handler cannot be installed, the server runs until it is killed.
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }

@@ -1,4 +1,4 @@
-//! What a server is told: by its flags, or by the program that it is a part of.
+//! The configuration of a server, from flags, environment variables or an embedding application.
 
 use std::{ffi::OsStr, fmt, num::NonZeroU32, path::PathBuf, str::FromStr};
 
@@ -13,7 +13,7 @@ use url::{Host, Url};
 
 use crate::{BindAddress, ByteSize, ConnectionConfig, SearchPlace, StoreUrl};
 
-/// What a server is told. Each field is a flag of the program and an environment variable.
+/// Configuration of a server. Each field is a flag of the program and an environment variable.
 ///
 /// # Example
 /// ```
@@ -32,15 +32,15 @@ pub struct ServerConfig {
     /// Address to listen on, as HOST:PORT.
     #[arg(long, env = "DOCS_BIND", value_name = "HOST:PORT", default_value_t, global = true)]
     pub bind: BindAddress,
-    /// Address under which others reach the server, with or without a path; `http://` and the bind address when absent,
-    /// or `localhost` where that stands for all addresses.
+    /// URL at which clients reach the server, with an optional path; `http://` and the bind address when absent, or
+    /// `http://localhost` and the port if that is the wildcard address.
     #[arg(long, env = "DOCS_BASE_URL", value_name = "URL", value_parser = base_url)]
     pub base_url: Option<String>,
-    /// Origin of uploaded files, PDF files and specifications, like `https://files.example.net`: a host that answers
-    /// nothing else. That of `--base-url` when absent.
+    /// Origin of uploaded files, PDF files and specifications, such as `https://files.example.net`: a host that serves
+    /// nothing else. The origin of `--base-url` when absent.
     #[arg(long, env = "DOCS_FILES_ORIGIN", value_name = "ORIGIN", value_parser = files_origin)]
     pub files_origin: Option<String>,
-    /// Where everything is kept: `memory`, `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST/DATABASE`, which takes
+    /// Store for all data: `memory`, `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST/DATABASE`, which accepts
     /// `sslmode` and `sslrootcert`.
     #[arg(
         long,
@@ -51,94 +51,95 @@ pub struct ServerConfig {
         global = true
     )]
     pub store: StoreUrl,
-    /// Folder, or bucket as `s3://BUCKET/PREFIX`, for files over 128 KiB of a store on disk; in the database when
-    /// absent.
+    /// Folder, or bucket as `s3://BUCKET/PREFIX`, for files over 128 KiB of an SQLite or PostgreSQL store; the database
+    /// when absent.
     #[arg(long, env = "DOCS_BLOBS", hide_env_values = true, global = true)]
     pub blobs: Option<String>,
-    /// Secret that file addresses and stored credentials are sealed with, the same for all servers on a store; kept in
-    /// the store when absent.
+    /// Secret that encrypts file URLs and stored credentials, the same on all servers of a store; a key in the store
+    /// when absent.
     #[arg(long, env = "DOCS_SECRET", hide_env_values = true)]
     pub secret: Option<Secret>,
-    /// Token of the first administrator, at least 16 characters; made and printed once when absent.
+    /// Token of the first administrator, at least 16 characters; generated and printed once when absent.
     #[arg(long, env = "DOCS_TOKEN", hide_env_values = true)]
     pub token: Option<Secret>,
-    /// What imports and files by URL may reach.
+    /// Addresses that imports and files by URL may fetch from.
     #[arg(long, env = "DOCS_OUTBOUND", default_value = "public")]
     pub outbound: Outbound,
-    /// Folder of the search index, kept for the next start, or `memory`; beside the file of `sqlite:PATH` as
-    /// PATH.search, else in memory when absent.
+    /// Folder for the persistent search index, or `memory`; PATH.search for a store `sqlite:PATH`, else memory when
+    /// absent.
     #[arg(long, env = "DOCS_SEARCH_INDEX", value_name = "FOLDER")]
     pub search_index: Option<SearchPlace>,
-    /// Folder that keeps Git repositories from one fetch to the next, or `none`; beside the file of `sqlite:PATH` as
-    /// PATH.git when absent, else none.
+    /// Folder that caches Git repositories between fetches, or `none`; PATH.git for a store `sqlite:PATH`, else none
+    /// when absent.
     #[arg(long, env = "DOCS_GIT_CACHE", value_name = "FOLDER")]
     pub git_cache: Option<GitCachePlace>,
-    /// Most bytes of that folder, like `500MB` or `10GiB`: what was not used for longest goes; 2 GB when absent.
+    /// Maximum size of the Git cache, such as `500MB` or `10GiB`; evicts the least recently used first; 2 GB when
+    /// absent.
     #[arg(long, env = "DOCS_GIT_CACHE_SIZE", value_name = "SIZE")]
     pub git_cache_size: Option<ByteSize>,
-    /// Folder with further fonts for PDF files, such as those of Chinese, Japanese and Korean.
+    /// Folder with additional fonts for PDF files, such as for Chinese, Japanese and Korean.
     #[arg(long, env = "DOCS_FONTS")]
     pub fonts: Option<PathBuf>,
-    /// Program that sets PDF files, converts documents and reads OpenAPI specifications, in contained processes: a
-    /// path, `self` for this program, or `none` to do it in the process of the server.
+    /// Program for contained processes that render PDF files, convert documents and parse OpenAPI specifications: a
+    /// path, `self` for this program, or `none` to use the process of the server.
     #[arg(long, env = "DOCS_WORKER", value_name = "PROGRAM", default_value = "self")]
     pub worker: WorkerProgram,
-    /// What translates spaces: `openai` for a service with the chat completions of OpenAI, `libretranslate`, or
-    /// `pseudo`, which knows no language and only marks what would be translated.
+    /// Translator of spaces: `openai` for a service with the chat completions API of OpenAI, `libretranslate`, or
+    /// `pseudo`, which only marks the translatable text.
     #[arg(long, env = "DOCS_TRANSLATOR", default_value = "pseudo")]
     pub translator: TranslatorKind,
-    /// Address of the translator, like `https://api.openai.com/v1` or `http://127.0.0.1:5000`.
+    /// URL of the translator, such as `https://api.openai.com/v1` or `http://127.0.0.1:5000`.
     #[arg(long, env = "DOCS_TRANSLATOR_URL", value_name = "URL")]
     pub translator_url: Option<String>,
-    /// Key of the translator.
+    /// API key of the translator.
     #[arg(long, env = "DOCS_TRANSLATOR_KEY", value_name = "KEY", hide_env_values = true, value_parser = Concealed(TranslatorKey::read))]
     pub translator_key: Option<TranslatorKey>,
     /// Model of an `openai` translator.
     #[arg(long, env = "DOCS_TRANSLATOR_MODEL", value_name = "NAME")]
     pub translator_model: Option<String>,
-    /// Whether people sign in through the SAML providers of their organizations, below `/saml`.
+    /// Sign-in through the SAML providers of organizations, at `/saml`.
     #[arg(long, env = "DOCS_SAML", default_value = "on")]
     pub saml: SamlMode,
     /// Folder or Git URL to import as the first space; the handbook when absent.
     #[arg(long, env = "DOCS_IMPORT")]
     pub import: Option<String>,
-    /// After how many seconds without a sign of life of a server others on its store go on with its jobs, or itself
-    /// when it is there again, from 1 to 86400; 30 when absent.
+    /// Seconds without a heartbeat after which the jobs of a server continue on another server of the store, or on
+    /// itself after a restart, from 1 to 86400; 30 when absent.
     #[arg(long, env = "DOCS_JOB_LEASE", value_name = "SECONDS", value_parser = job_lease)]
     pub job_lease: Option<NonZeroU32>,
-    /// Most requests a minute of each token, and of each address without one; no limit when absent.
+    /// Maximum requests per minute for each token, and for each address without a token; no limit when absent.
     #[arg(long, env = "DOCS_RATE_LIMIT", value_name = "N")]
     pub rate_limit: Option<NonZeroU32>,
-    /// Networks of the proxies whose `X-Forwarded-For` or `Forwarded` the rate limit takes the address of a client
-    /// from, and which may speak HTTP/2 without TLS.
+    /// Networks of trusted proxies: the rate limit takes client addresses from their `X-Forwarded-For` or `Forwarded`
+    /// header, and they may use HTTP/2 without TLS.
     #[arg(long, env = "DOCS_TRUSTED_PROXIES", value_name = "CIDR,…")]
     pub trusted_proxies: Option<TrustedProxies>,
     /// Limits on connections.
     #[command(flatten)]
     pub connections: ConnectionConfig,
-    /// Origin whose web pages may call the API, like `https://docs.example.com`, or `*` for any; can be given often.
+    /// Origin of web pages that may call the API, such as `https://docs.example.com`, or `*` for any; can be repeated.
     #[arg(long = "cors-origin", env = "DOCS_CORS_ORIGINS", value_name = "ORIGIN", value_delimiter = ',')]
     pub cors_origins: Vec<CorsOrigin>,
-    /// Host that organizations may mount sites on, like `docs.example.com`, `*.example.com` for all hosts below a name,
-    /// or `*` for any; `HOST=ORGANIZATION` for one organization only. None when absent; can be given often.
+    /// Host that organizations may mount sites on, such as `docs.example.com`, `*.example.com` for all its subdomains,
+    /// or `*` for any; `HOST=ORGANIZATION` restricts it to one organization. None when absent; can be repeated.
     #[arg(long = "site-hosts", env = "DOCS_SITE_HOSTS", value_name = "HOST", value_delimiter = ',')]
     pub site_hosts: Vec<SiteHostRule>,
 }
 
-/// Where PDF files are set and documents converted: work on what others wrote, that may take much or end its process.
+/// The process that renders PDF files, converts documents and parses specifications.
 ///
-/// In a process of its own it has limits of memory and time, and its end costs the request that asked for it, not the
-/// server.
+/// Such work is on untrusted documents: it may use many resources or crash its process. A worker process has limits of
+/// memory and time, and its crash fails only the request that needed it, not the server.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum WorkerProgram {
-    /// In the process of the server: nothing but the limits of the adapters holds it. The default of a
-    /// [`ServerConfig`], as a host's own program knows no command for it.
+    /// In the process of the server, with no limits but those of the adapters. The default of a [`ServerConfig`],
+    /// because an embedding application has no `worker` subcommand.
     #[default]
     InProcess,
-    /// In processes of the program that runs, started with the command `worker`: of a program that calls
+    /// In processes of the current program, started with the subcommand `worker`. The program must call
     /// [`run`](crate::run). The default of the command line.
     Current,
-    /// In processes of a program at a path, such as `docs-server`, started with the command `worker`.
+    /// In processes of the program at this path, such as `docs-server`, started with the subcommand `worker`.
     At(PathBuf),
 }
 
@@ -154,12 +155,12 @@ impl FromStr for WorkerProgram {
     }
 }
 
-/// Where a server keeps Git repositories from one fetch to the next. A folder belongs to one process.
+/// The cache of Git repositories between fetches. A folder belongs to one process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum GitCachePlace {
-    /// Nowhere: each fetch is of all files.
+    /// No cache: each fetch downloads all files.
     Nowhere,
-    /// In a folder.
+    /// A folder.
     Folder(PathBuf),
 }
 
@@ -171,49 +172,50 @@ impl FromStr for GitCachePlace {
     }
 }
 
-/// What imports and files by URL may reach.
+/// The addresses that imports and files by URL may fetch from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub enum Outbound {
     /// Public addresses only.
     #[default]
     Public,
-    /// Private networks and this machine too.
+    /// Also private networks and this machine.
     Private,
-    /// Repositories on this machine's disks too.
+    /// Also repositories on the disks of this machine.
     Files,
 }
 
-/// Whether people sign in through SAML providers.
+/// The availability of sign-in through SAML providers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub enum SamlMode {
-    /// Where an organization has set one up.
+    /// For organizations that have configured a provider.
     #[default]
     On,
-    /// Nowhere: there are no such addresses.
+    /// Off: the server has no SAML routes.
     Off,
 }
 
-/// What translates spaces.
+/// The translator of spaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub enum TranslatorKind {
-    /// Nothing: letters get accents, so that one sees what would be translated.
+    /// No service: letters get accents, which marks the translatable text.
     #[default]
     Pseudo,
-    /// A service with the chat completions of OpenAI.
+    /// A service with the chat completions API of OpenAI.
     Openai,
-    /// A server of LibreTranslate.
+    /// A LibreTranslate server.
     Libretranslate,
 }
 
-/// The key of a translator. No message and no log shows it.
+/// The API key of a translator. It never appears in messages or logs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TranslatorKey(String);
 
 impl TranslatorKey {
-    /// A key as an operator gives it.
+    /// Parses a key.
     ///
     /// # Errors
-    /// When it is empty, or has characters that no HTTP header carries. The sentence does not repeat it.
+    /// Returns an error if the key is empty or has other than visible ASCII characters. The message does not contain
+    /// the key.
     pub fn read(text: &str) -> Result<Self, String> {
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err("must be a key of visible ASCII characters".to_owned());
@@ -221,7 +223,6 @@ impl TranslatorKey {
         Ok(Self(text.to_owned()))
     }
 
-    /// The key itself.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
@@ -234,16 +235,16 @@ impl fmt::Debug for TranslatorKey {
     }
 }
 
-/// A text that no message and no log shows: at least 16 characters that an HTTP header can carry.
+/// A secret of at least 16 characters that fits into an HTTP header. It never appears in messages or logs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// A secret that the operator chose.
+    /// Parses a secret chosen by the operator.
     ///
     /// # Errors
-    /// When it is too short, or has other characters than letters, digits and `-._~+/=` (RFC 6750). The sentence does
-    /// not repeat it.
+    /// Returns an error if the secret is too short, or has characters other than letters, digits and `-._~+/=`
+    /// (RFC 6750). The message does not contain the secret.
     pub fn token(text: &str) -> Result<Self, String> {
         let fits = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
         if text.len() < 16 || !text.chars().all(fits) {
@@ -252,7 +253,6 @@ impl Secret {
         Ok(Self(text.to_owned()))
     }
 
-    /// The secret itself.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
@@ -273,7 +273,7 @@ impl ValueParserFactory for Secret {
     }
 }
 
-/// Reads a value that may hold a password: the message does not repeat it, as those of clap do.
+/// A parser for values that may contain a password. Unlike those of clap, its error messages do not repeat the value.
 #[derive(Clone)]
 pub struct Concealed<T>(fn(&str) -> Result<T, String>);
 
@@ -295,15 +295,15 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for Concealed<T> {
     }
 }
 
-/// Reads how long a lease of jobs is.
+/// Parses the duration of a job lease, in seconds.
 fn job_lease(text: &str) -> Result<NonZeroU32, String> {
     let most = MAX_LEASE.num_seconds();
     let read = text.parse().ok().filter(|seconds: &NonZeroU32| i64::from(seconds.get()) <= most);
     read.ok_or_else(|| format!("must be a number of seconds from 1 to {most}"))
 }
 
-/// Reads an address under which others reach the server: absolute, and without a slash at its end. Its path has plain
-/// characters only, so that it means the same to every proxy and can be mounted.
+/// Parses a base URL: absolute, and returned without a trailing slash. Its path must have plain characters only, so
+/// that all proxies treat it alike and it can be mounted.
 pub(crate) fn base_url(text: &str) -> Result<String, String> {
     let url = Url::parse(text).map_err(|e| format!("{e}; write it like https://docs.example.com"))?;
     if !matches!(url.scheme(), "http" | "https") || url.query().is_some() || url.fragment().is_some() {
@@ -332,7 +332,6 @@ pub(crate) fn base_url(text: &str) -> Result<String, String> {
     Ok(format!("{}{path}", url.origin().ascii_serialization()))
 }
 
-/// Parses the origin of files.
 pub(crate) fn files_origin(text: &str) -> Result<String, String> {
     let address = base_url(text)?;
     match address.splitn(4, '/').nth(3) {

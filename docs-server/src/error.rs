@@ -1,58 +1,57 @@
-//! Why a server cannot start or go on.
+//! The error type of the server.
 
 use std::{error::Error, io};
 
 use docs_core::ErrorKind;
 
-/// Why a server cannot start or go on.
+/// The reason why a server cannot start or continue.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// A flag has a value that cannot be used.
+    /// A flag has an invalid value.
     #[error("{flag}: {why}")]
     Flag {
-        /// The flag, as it is written.
+        /// The name of the flag, with its dashes.
         flag: &'static str,
-        /// What is wrong with the value, and what would be right; never the value of a secret.
+        /// The problem with the value and how to correct it. It never contains a secret.
         why: String,
     },
-    /// A flag needs a part that was left out when the program was built.
+    /// A flag requires a feature that was disabled at build time.
     #[error("{flag}: this program was built without the feature `{feature}`")]
     Feature {
-        /// The flag, as it is written, with its value where that is what needs the feature.
+        /// The name of the flag, with its value if only that value requires the feature.
         flag: &'static str,
-        /// The feature of `docs-server`.
+        /// The required feature of `docs-server`.
         feature: &'static str,
     },
-    /// The address to listen on cannot be used.
+    /// The server cannot listen on an address.
     #[error("cannot listen on {address}: {source}")]
     Listen {
-        /// The address.
         address: String,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The platform refuses something.
+    /// The platform returned an error.
     #[error(transparent)]
     Platform(#[from] docs_core::Error),
-    /// Anything else.
+    /// Any other error.
     #[error(transparent)]
     Other(#[from] Box<dyn Error + Send + Sync>),
 }
 
 impl ServerError {
-    /// A flag whose value cannot be used.
+    /// Creates an error for a flag with an invalid value.
     pub(crate) fn flag(flag: &'static str, why: impl ToString) -> Self {
         Self::Flag { flag, why: why.to_string() }
     }
 
-    /// Tells whether the sentence says all that helps: what the platform refuses has causes in the words of its store.
+    /// Returns `true` if the message is sufficient. Otherwise the sources of the error, from the store, add details.
     pub(crate) fn says_all(&self) -> bool {
         let Self::Platform(error) = self else { return false };
         !matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unavailable)
     }
 
-    /// Anything else that fails.
+    /// Creates an error from any other error.
     pub(crate) fn other(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Other(error.into())
     }

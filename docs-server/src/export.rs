@@ -1,4 +1,4 @@
-//! `docs-server export SITE --to DIR [--url URL]`: a public site as files that any web server can host.
+//! `docs-server export SITE --to DIR [--url URL]`: exports a public site as static files.
 
 use std::{
     fs::{File, create_dir_all},
@@ -12,11 +12,11 @@ use url::Url;
 
 use crate::{ServerConfig, ServerError, StoreUrl, adapters, config::base_url};
 
-/// Writes a site as files into a folder that is empty or new, and prints what came of it.
+/// Exports a site as files into an empty or new folder, and prints a summary.
 ///
 /// # Errors
-/// [`ServerError`] names the flag whose value cannot be used; `NotFound` and `Forbidden` for a site that is not there
-/// or not public.
+/// - [`ServerError::Flag`] for a flag with an invalid value.
+/// - `NotFound` if the site does not exist, `Forbidden` if it is not public.
 pub(crate) async fn export(
     config: &ServerConfig,
     site: &str,
@@ -49,7 +49,7 @@ pub(crate) async fn export(
     Ok(())
 }
 
-/// The address of a site by its id, or by the name in its address.
+/// Returns the URL of a site, given its id or the name in its URL.
 async fn published(platform: &Platform, site: &str) -> Result<String, ServerError> {
     let mut orgs = PageRequest::default();
     loop {
@@ -91,10 +91,10 @@ async fn find(
     }
 }
 
-/// A folder that files are written into.
+/// A folder for the exported files.
 struct Folder {
     root: PathBuf,
-    /// The file that is written now, which may come in pieces.
+    /// The file that is being written, as its content may arrive in chunks.
     open: Option<(String, File)>,
 }
 
@@ -114,7 +114,7 @@ impl ExportTarget for Folder {
     fn write(&mut self, path: &str, bytes: &[u8]) -> io::Result<()> {
         if self.open.as_ref().is_none_or(|(open, _)| open != path) {
             let below = Path::new(path);
-            // Titles of pages became these paths: none leads out of the folder.
+            // The paths are derived from page titles. None may escape the folder.
             if !below.components().all(|part| matches!(part, Component::Normal(_))) {
                 return Err(io::Error::other(format!("{path}: is no path below a folder")));
             }

@@ -1,4 +1,4 @@
-//! `docs-server health`: whether the server on this machine is well, for containers without another HTTP client.
+//! `docs-server health`: checks the server on this machine, for containers without an HTTP client.
 
 use std::time::Duration;
 
@@ -8,17 +8,17 @@ use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 
 use crate::{BindAddress, ServerError};
 
-/// How long the server may take to answer.
+/// Timeout of the request.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Most bytes of an answer that are shown.
+/// Maximum number of bytes of a response that are shown.
 const MAX_ANSWER: usize = 4_096;
 
-/// What is asked of the server.
+/// The endpoint to query.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Question {
-    /// Whether it is alive.
+    /// Liveness.
     Health,
-    /// Whether requests should be sent to it.
+    /// Readiness for requests.
     Readiness,
 }
 
@@ -31,7 +31,7 @@ impl Question {
     }
 }
 
-/// Asks the server that listens at an address, and prints what it says.
+/// Queries the server that listens at an address, and prints the response.
 pub(crate) async fn ask(bind: &BindAddress, question: Question) -> Result<(), ServerError> {
     if bind.port() == 0 {
         return Err(ServerError::flag("--bind", "must name the port of the server"));
@@ -57,7 +57,7 @@ async fn get(url: &str) -> Result<(StatusCode, String), Box<dyn std::error::Erro
     Ok((status, String::from_utf8_lossy(&body).into_owned()))
 }
 
-/// The reason at the bottom, which says most: "connection refused" and not "client error".
+/// Returns the innermost cause, which is the most specific: "connection refused" instead of "client error".
 fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     let mut reason = error;
     while let Some(source) = reason.source() {

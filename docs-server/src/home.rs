@@ -1,4 +1,4 @@
-//! What the root of the server leads to: the site that an organization begins with.
+//! The root of the server: a redirect to the default site of an organization, and `robots.txt`.
 
 use docs_core::{
     ErrorKind, Platform, Result,
@@ -11,15 +11,15 @@ use poem::{
     http::{HeaderValue, Method, StatusCode, header},
 };
 
-/// Organizations that are asked for their default content.
+/// Maximum number of organizations that are searched for default content.
 const ORGS_ASKED: u32 = 100;
 
-/// Leads from the root of the server to a published site, and tells search engines what they may read; everything else
-/// is answered by `next`, and the root too where there is no such site.
+/// Redirects the root of the server to a published site, and serves `robots.txt`. `next` handles all other requests,
+/// and the root if there is no such site.
 #[derive(Clone, Debug)]
 pub(crate) struct Home<E> {
     pub(crate) platform: Platform,
-    /// The path of the address under which others reach the server, without a slash at its end.
+    /// The path of the base URL, without a trailing slash.
     pub(crate) path: String,
     pub(crate) next: E,
 }
@@ -30,7 +30,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Home<E> {
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
         let path = request.uri().path().trim_end_matches('/');
-        // Search engines ask for it at the root of a host, whatever the path of the platform.
+        // Search engines request it at the root of a host, regardless of the path of the base URL.
         if is_read && path.strip_prefix('/') == Some(own_paths::ROBOTS) {
             return Ok(robots(&self.platform, &self.path).await);
         }
@@ -52,8 +52,8 @@ impl<E: Endpoint<Output = Response>> Endpoint for Home<E> {
     }
 }
 
-/// What search engines may read of the platform's host: sites but not the API, with the map of the site that the root
-/// leads to.
+/// Returns `robots.txt` for the host of the platform: it allows sites, disallows the API, and names the sitemap of the
+/// site that the root redirects to.
 async fn robots(platform: &Platform, path: &str) -> Response {
     let map = match first_site(platform).await {
         Ok(Some(url)) => format!("Sitemap: {}/sitemap.xml\n", url.trim_end_matches('/')),
@@ -69,10 +69,10 @@ async fn robots(platform: &Platform, path: &str) -> Response {
         .body(format!("User-agent: *\nDisallow: {path}/v1/\n{map}"))
 }
 
-/// The address of the first site that an organization has as its default content and that is for everybody.
+/// Returns the URL of the first public site that is the default content of an organization.
 ///
 /// # Errors
-/// The platform's.
+/// Returns the errors of the platform.
 pub(crate) async fn first_site(platform: &Platform) -> Result<Option<String>> {
     let page = PageRequest { limit: Some(ORGS_ASKED), ..PageRequest::default() };
     let anybody = Visitor::anonymous();

@@ -1,7 +1,7 @@
 //! The documentation platform as a server.
 //!
-//! The program `docs-server` is a few lines over this crate: [`run`] reads the flags and serves until a signal comes. A
-//! program of its own makes a [`ServerConfig`] and starts a [`Server`]:
+//! The program `docs-server` is a thin wrapper over this crate: [`run`] parses the flags and serves until it receives a
+//! signal. An embedding application creates a [`ServerConfig`] and starts a [`Server`]:
 //!
 //! ```
 //! use docs_server::{Server, ServerConfig};
@@ -19,22 +19,22 @@
 //! # }
 //! ```
 //!
-//! | feature | what it brings | without it |
+//! | feature | adds | without it |
 //! |---|---|---|
-//! | `blobs` | `--blobs`: large files in a folder or a bucket | they lie in the database |
-//! | `convert` | import of HTML, Word, Markdown and archives | such imports are refused |
-//! | `git` | import from Git, and the handbook of the first start | such imports are refused; the first space is
-//! empty |
-//! | `openapi` | OpenAPI specifications, read in contained processes | they are refused |
-//! | `pdf` | PDF files, `--fonts` | they are refused |
+//! | `blobs` | `--blobs`: large files in a folder or a bucket | stored in the database |
+//! | `convert` | import of HTML, Word, Markdown and archives | rejected |
+//! | `git` | import from Git, and the handbook of the first start | rejected; the first space is empty |
+//! | `openapi` | OpenAPI specifications, parsed in contained processes | rejected |
+//! | `pdf` | PDF files, `--fonts` | rejected |
 //! | `postgres` | `--store postgres://…`, with TLS | |
-//! | `saml` | signing in through SAML providers: `--saml` | nobody does |
-//! | `search` | a search index that is kept in a folder: `--search-index` | one in memory, made anew at each start |
+//! | `saml` | sign-in through SAML providers: `--saml` | not available |
+//! | `search` | a persistent search index in a folder: `--search-index` | in memory, rebuilt at each start |
 //! | `sqlite` | `--store sqlite:PATH` | |
-//! | `translate` | translations by a service: `--translator` | the pseudo-translator only |
-//! | `web` | files and websites by their URL | they are refused |
+//! | `translate` | translations by a service: `--translator` | only the pseudo-translator |
+//! | `web` | files and websites by their URL | rejected |
 //!
-//! All are on by default. A flag that needs a feature which is off is refused with the name of the feature.
+//! All features are enabled by default. A flag that requires a disabled feature is rejected with the name of the
+//! feature.
 
 mod adapters;
 mod admin;
@@ -67,7 +67,7 @@ pub use server::Server;
 pub use setup::{FirstStart, HANDBOOK_URL, MAIN, create_site, first_start, import, imported};
 pub use store_url::StoreUrl;
 
-/// The example of the README, compiled and run.
+/// The example of the README, as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;

@@ -1,4 +1,4 @@
-//! The documentation platform as a server: `docs-server --help` for its flags.
+//! The documentation platform as a server. `docs-server --help` lists its flags.
 
 use std::process::ExitCode;
 

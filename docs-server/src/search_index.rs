@@ -1,4 +1,4 @@
-//! Where a server keeps its search index.
+//! The location of the search index of a server.
 
 use std::{
     convert::Infallible,
@@ -14,12 +14,12 @@ use crate::{ServerConfig, ServerError, StoreUrl};
 
 const FLAG: &str = "--search-index";
 
-/// Where the search index of a server lies. It belongs to one process, and follows the store by itself.
+/// The location of the search index. An index belongs to one process and updates itself from the store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SearchPlace {
-    /// In memory: made anew from the store at each start.
+    /// In memory, rebuilt from the store at each start.
     Memory,
-    /// In a folder, kept for the next start.
+    /// In a folder, reused at the next start.
     Folder(PathBuf),
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for SearchPlace {
     }
 }
 
-/// The index that a configuration asks for; without a word, one beside the file of SQLite, else one in memory.
+/// Opens the configured index. The default is a folder for an SQLite store, and memory for other stores.
 pub(crate) fn open(config: &ServerConfig) -> Result<Arc<dyn SearchIndex>, ServerError> {
     match (&config.search_index, &config.store) {
         (Some(SearchPlace::Folder(folder)), _) => in_folder(folder),
@@ -49,7 +49,7 @@ pub(crate) fn open(config: &ServerConfig) -> Result<Arc<dyn SearchIndex>, Server
     }
 }
 
-/// The folder of the index that belongs to a file: its name with `.search` behind it.
+/// Returns the index folder of an SQLite file: its path with the suffix `.search`.
 fn folder_of(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".search");
@@ -75,7 +75,7 @@ fn refused(error: &docs_search::OpenError) -> ServerError {
     ServerError::flag(FLAG, format_args!("{error}: {advice}"))
 }
 
-/// The index beside a file. A second server on the file has its own in memory.
+/// Opens the index of an SQLite file. A second server on the same file uses an index in memory.
 #[cfg(feature = "search")]
 fn beside(file: &Path) -> Result<Arc<dyn SearchIndex>, ServerError> {
     match docs_search::SqliteSearch::folder(folder_of(file)) {

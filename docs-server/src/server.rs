@@ -1,4 +1,4 @@
-//! A server from its start to its end.
+//! The server, from start to shutdown.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -21,13 +21,13 @@ use crate::{
     setup::{self, Published},
 };
 
-/// How long requests in flight may take when the server stops.
+/// Maximum duration of in-flight requests after the server begins to stop.
 const GRACE: Duration = Duration::from_secs(30);
 
-/// Jobs that are done at a time: a long import keeps no PDF file waiting.
+/// Number of concurrent jobs, so that a long import does not delay PDF files.
 const WORKERS: usize = 4;
 
-/// A server that listens, over an open store.
+/// A listening server with an open store.
 pub struct Server {
     platform: Platform,
     service: Service,
@@ -37,7 +37,7 @@ pub struct Server {
     import: FirstImport,
 }
 
-/// Without the token.
+/// Omits the token.
 impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server").field("base", &self.base).field("store", &self.store).finish_non_exhaustive()
@@ -45,11 +45,11 @@ impl std::fmt::Debug for Server {
 }
 
 impl Server {
-    /// Listens, opens the store, and makes the first organization and its administrator where the store is new. Nothing
-    /// is answered before [`serve`](Self::serve).
+    /// Listens, opens the store, and creates the first organization and its administrator in a new store. Requests are
+    /// answered only after [`serve`](Self::serve).
     ///
     /// # Errors
-    /// [`ServerError`] names the flag whose value cannot be used, which is also that of the field of `config`.
+    /// Returns a [`ServerError`] that names the invalid flag, which is also the name of the field of `config`.
     pub async fn start(config: ServerConfig) -> Result<Self, ServerError> {
         let cannot = |source: io::Error| ServerError::Listen { address: config.bind.to_string(), source };
         let listener = config.bind.listen().await.map_err(cannot)?;
@@ -66,7 +66,7 @@ impl Server {
         let registry = Arc::new(Registry::default());
         let (platform, import) = adapters::platform(&config, &base, registry.clone()).await?;
         let http = HttpConfig { registry: Some(registry), ..http_config(&config) };
-        // Where nobody says what others call the server, its document names no host either.
+        // Without a configured base URL, the OpenAPI document contains no host.
         let server_url = given.map(|base| format!("{base}{}", http.api_path));
         let app =
             docs_http::routes(&platform, HttpConfig { server_url, ..http }).map_err(ServerError::other)?;
@@ -79,30 +79,30 @@ impl Server {
         Ok(Self { platform, service, base, store: config.store, first, import })
     }
 
-    /// The address under which others reach the server, without a slash at its end.
+    /// Returns the base URL of the server, without a trailing slash.
     #[must_use]
     pub fn base_url(&self) -> &str {
         &self.base
     }
 
-    /// The platform that is served.
+    /// Returns the platform that the server serves.
     #[must_use]
     pub const fn platform(&self) -> &Platform {
         &self.platform
     }
 
-    /// The organization and the token of its administrator that were made because the store was new.
+    /// Returns the first organization and the token of its administrator if this start created them in a new store.
     #[must_use]
     pub const fn first_start(&self) -> Option<&FirstStart> {
         self.first.as_ref()
     }
 
-    /// Makes the first space of a new store, imports into it what `--import` names or the handbook, and publishes it as
-    /// a site. A repository that has to be fetched is imported by a job later on.
+    /// Creates the first space of a new store, imports the repository of `--import` or the handbook, and publishes the
+    /// space as a site. A repository on the network is imported later by a job.
     ///
     /// # Errors
-    /// When the store is not new, or the import fails of a server in memory, which would be of no use. A store that
-    /// lasts is there for another try.
+    /// Fails if the store is not new, or if the import into a store in memory fails, because such a server would be
+    /// useless. With a persistent store, a failed import is only logged and can be retried.
     pub async fn publish_first(&self) -> Result<Published, ServerError> {
         let first = self.first.as_ref().ok_or_else(|| ServerError::other("the store is not new"))?;
         let published = setup::create_site(&self.platform, first, &self.import.title).await?;
@@ -118,10 +118,10 @@ impl Server {
         Ok(published)
     }
 
-    /// Answers requests and does background work until `stop` ends. Requests and jobs in flight are finished first.
+    /// Serves requests and runs background jobs until `stop` completes. In-flight requests and jobs are finished first.
     ///
     /// # Errors
-    /// When a background worker panics.
+    /// Fails if a background worker panics.
     pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), ServerError> {
         let Self { platform, service, .. } = self;
         let (stopping, stopped) = watch::channel(false);
@@ -135,7 +135,7 @@ impl Server {
         let ended = async move {
             stop.await;
             tracing::info!("stopping: requests and jobs in flight are finished first");
-            // The workers may have ended already; then nobody has to hear it.
+            // Sending fails if all workers have already ended.
             let _ = stopping.send(true);
         };
         service.run(ended, GRACE).await;
@@ -146,8 +146,8 @@ impl Server {
     }
 }
 
-/// The application below the path of the address that others use, and at the root: some proxies take the path away
-/// before they forward a request, others leave it. Published sites stand before it, and what the root leads to.
+/// Mounts the application at the path of the base URL and at the root, because some proxies strip the path before they
+/// forward a request. Published sites and the redirect of the root take precedence over it.
 fn mounted(
     app: HttpApp,
     base: &str,
@@ -171,8 +171,8 @@ fn mounted(
     Ok(Front { sites, pages, files, rest: home }.boxed())
 }
 
-/// Sends requests to where they are counted: those of sites here, those of the API by itself. On the host of files
-/// nothing else is answered.
+/// Dispatches requests to the site pages or to the API, each of which applies the rate limit. The host of files serves
+/// nothing else.
 struct Front {
     sites: Sites,
     pages: BoxEndpoint<'static>,
@@ -204,7 +204,7 @@ fn http_config(config: &ServerConfig) -> HttpConfig {
     }
 }
 
-/// Where people sign in. Without the adapter, nobody could.
+/// Returns the SAML sign-in pages if the adapter is built in and enabled.
 fn saml_pages(config: &ServerConfig) -> Option<SamlPages> {
     (cfg!(feature = "saml") && config.saml == SamlMode::On).then(SamlPages::default)
 }

@@ -1,4 +1,4 @@
-//! The first start on a new store: an organization, its administrator, a space, and a site that publishes it.
+//! The first start on a new store: creates an organization, its administrator, a space, and a published site.
 
 use std::fmt;
 
@@ -14,23 +14,21 @@ use docs_core::{
 
 use crate::{Secret, ServerError};
 
-/// The address by which the compiled-in handbook is imported; no host is asked for it.
+/// The URL of the compiled-in handbook in imports. It needs no network access.
 pub const HANDBOOK_URL: &str = "file:///handbook";
-/// The ref of everything that is not a repository.
+/// The ref of imports from sources other than a Git repository.
 pub const MAIN: &str = "refs/heads/main";
 
-/// The organization of a new store, and its administrator.
+/// The organization of a new store, with its administrator.
 #[derive(Clone)]
 pub struct FirstStart {
-    /// The administrator's token. The store keeps its hash only.
+    /// The token of the administrator. The store keeps only its hash.
     pub token: String,
-    /// The organization.
     pub org: OrgId,
-    /// The administrator.
     pub admin: Actor,
 }
 
-/// Without the token.
+/// Omits the token.
 impl fmt::Debug for FirstStart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FirstStart")
@@ -40,23 +38,21 @@ impl fmt::Debug for FirstStart {
     }
 }
 
-/// A site that was published, and the space that it shows.
+/// A published site with its space.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Published {
-    /// The organization of both.
+    /// The organization of the site and the space.
     pub org: OrgId,
-    /// The space.
     pub space: SpaceId,
-    /// The site.
     pub site: SiteId,
-    /// Where people read it.
+    /// The public URL of the site.
     pub url: String,
 }
 
-/// Creates the first organization and its administrator; `None` on a store that has data.
+/// Creates the first organization and its administrator. Returns `None` if the store has data.
 ///
 /// # Errors
-/// The platform's.
+/// Returns the errors of the platform.
 pub async fn first_start(
     platform: &Platform,
     token: Option<&Secret>,
@@ -77,10 +73,10 @@ pub async fn first_start(
     Ok(Some(FirstStart { token, org: done.organization, admin }))
 }
 
-/// Creates a space, and publishes it as a site, which is what the organization begins with from then on.
+/// Creates a space and publishes it as a site, which becomes the default content of the organization.
 ///
 /// # Errors
-/// The platform's.
+/// Returns the errors of the platform.
 pub async fn create_site(
     platform: &Platform,
     first: &FirstStart,
@@ -100,10 +96,10 @@ pub async fn create_site(
     Ok(Published { org: org.clone(), space, site, url })
 }
 
-/// Starts importing a repository into a space.
+/// Starts an import of a repository into a space.
 ///
 /// # Errors
-/// The platform's.
+/// Returns an error if the URL is invalid, and the errors of the platform.
 pub async fn import(
     platform: &Platform,
     first: &FirstStart,
@@ -126,10 +122,10 @@ pub async fn import(
     Ok(())
 }
 
-/// Tells whether the import into a space went well.
+/// Checks that the import into a space succeeded.
 ///
 /// # Errors
-/// The sentence the job ended with; the platform's errors.
+/// Returns the error message of the job, and the errors of the platform.
 pub async fn imported(platform: &Platform, first: &FirstStart, space: &SpaceId) -> Result<(), ServerError> {
     let jobs = platform.as_actor(&first.admin).space(space).list_jobs(&PageRequest::default()).await?;
     match jobs.items.iter().find_map(|job| job.error.clone()) {

@@ -1,4 +1,4 @@
-//! Where a server keeps everything.
+//! The location of the store of a server.
 
 use std::{fmt, path::PathBuf, str::FromStr, sync::Arc};
 
@@ -7,19 +7,19 @@ use docs_memstore::{MemObjects, MemStore};
 
 use crate::ServerError;
 
-/// Where a server keeps everything: `memory`, `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST/DATABASE`.
+/// The location of the store: `memory`, `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST/DATABASE`.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub enum StoreUrl {
-    /// In memory: gone when the server ends.
+    /// In memory; lost when the server exits.
     #[default]
     Memory,
-    /// In one file.
+    /// In an SQLite file.
     Sqlite(PathBuf),
-    /// In a PostgreSQL database, by its URL; it may hold a password.
+    /// In a PostgreSQL database, by its URL, which may contain a password.
     Postgres(String),
 }
 
-/// Without the URL, which may hold a password.
+/// Omits the URL, which may contain a password.
 impl fmt::Debug for StoreUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -40,7 +40,7 @@ impl FromStr for StoreUrl {
             Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => {
                 Ok(Self::Postgres(text.to_owned()))
             }
-            // The text is not repeated: it may hold a password.
+            // The message does not repeat the text, which may contain a password.
             _ => {
                 Err("must be `memory`, `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/DATABASE`".to_owned())
             }
@@ -52,16 +52,16 @@ impl FromStr for StoreUrl {
 pub(crate) type Opened = (Arc<dyn Store>, Arc<dyn Objects>);
 
 impl StoreUrl {
-    /// Opens the store, and its objects. Large ones lie among `blobs`, where there are any; the store in memory keeps
-    /// all of them itself.
+    /// Opens the store and its objects. Large objects are stored in `blobs`, if given. The memory store ignores
+    /// `blobs`.
     ///
     /// # Errors
-    /// [`ServerError`] when the database cannot be used; the sentence says why.
+    /// Returns a [`ServerError`] if the database cannot be used.
     pub async fn open(&self, blobs: Option<Arc<dyn Blobs>>) -> Result<Opened, ServerError> {
         self.open_for(Users::Any, blobs).await
     }
 
-    /// The same for a number of programs that may have the store open at the same time.
+    /// Opens the store like [`open`](Self::open), with the given access for other programs.
     pub(crate) async fn open_for(
         &self,
         users: Users,
@@ -78,12 +78,12 @@ impl StoreUrl {
     }
 }
 
-/// The programs that may have a store open at the same time.
+/// The programs that may use a store at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Users {
-    /// Servers and commands.
+    /// Any number of servers and commands.
     Any,
-    /// This program alone.
+    /// Only this program.
     One,
 }
 

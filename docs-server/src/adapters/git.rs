@@ -1,4 +1,4 @@
-//! The repositories that can be imported: those of the network, a folder, and the handbook.
+//! Git repositories that can be imported: on the network, in a local folder, and the compiled-in handbook.
 
 use std::{
     borrow::Cow,
@@ -17,18 +17,18 @@ use url::Url;
 use super::{FirstImport, Source};
 use crate::{ByteSize, GitCachePlace, HANDBOOK_URL, MAIN, ServerConfig, ServerError, StoreUrl};
 
-/// Most bytes of all repositories that are kept, unless it is said otherwise.
+/// Default of `--git-cache-size`, in bytes.
 const CACHE_BYTES: u64 = 2_000_000_000;
 
-/// The handbook, compiled in.
+/// The files of the handbook, compiled in.
 #[derive(RustEmbed)]
 #[folder = "../examples/handbook"]
 struct Handbook;
 
-/// The compiled-in handbook as a commit.
+/// Returns the compiled-in handbook as a commit.
 ///
 /// # Errors
-/// Never, unless the handbook was compiled in wrongly.
+/// Fails only if the handbook was embedded incorrectly at build time.
 pub fn handbook() -> Result<EmbeddedCheckout, ServerError> {
     let file = |path: Cow<'static, str>| {
         let bytes = match Handbook::get(&path)?.data {
@@ -41,7 +41,7 @@ pub fn handbook() -> Result<EmbeddedCheckout, ServerError> {
     EmbeddedCheckout::new("The handbook", Default::default(), files).map_err(ServerError::other)
 }
 
-/// The repositories that can be imported, and the one to begin with.
+/// Returns the client for repositories, and the content of the first start.
 pub(super) async fn remote(config: &ServerConfig) -> Result<(Arc<dyn GitRemote>, FirstImport), ServerError> {
     let remote = LocalRemote::new().or(client(config)?);
     let Some(import) = config.import.as_deref() else {
@@ -64,8 +64,8 @@ pub(super) async fn remote(config: &ServerConfig) -> Result<(Arc<dyn GitRemote>,
     Ok((Arc::new(remote.with(url.as_str(), MAIN, checkout)), first(url.into(), true)))
 }
 
-/// The client for repositories of the network, which keeps them in a folder: in the one that is named, else beside a
-/// store on a disk.
+/// Returns the client for repositories on the network, with its cache folder: the configured folder, or the default
+/// folder of an SQLite store.
 fn client(config: &ServerConfig) -> Result<GitClient, ServerError> {
     let outbound = match config.outbound {
         crate::Outbound::Public => Outbound::Public,
@@ -110,7 +110,7 @@ fn client(config: &ServerConfig) -> Result<GitClient, ServerError> {
     }
 }
 
-/// The folder of the repositories that belongs to a file: its name with `.git` behind it.
+/// Returns the cache folder of an SQLite file: its path with the suffix `.git`.
 fn beside(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".git");

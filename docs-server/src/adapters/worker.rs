@@ -1,5 +1,5 @@
-//! PDF files, the conversion of documents and the reading of specifications: work on what others wrote, done where
-//! it can harm nobody.
+//! Work on untrusted documents: rendering PDF files, converting documents and parsing specifications. It runs in
+//! contained worker processes, or in the process of the server.
 
 #[cfg(feature = "worker")]
 use std::{path::Path, sync::Arc};
@@ -12,17 +12,17 @@ use docs_worker::{Program, Worker, WorkerOptions, WorkerPool};
 use crate::WorkerProgram;
 use crate::{ServerConfig, ServerError};
 
-/// The command by which a program is a worker.
+/// The subcommand that runs a program as a worker.
 #[cfg(feature = "worker")]
 const COMMAND: &str = "worker";
 
-/// Gives a platform what the features bring of this work, and the place where it is done.
+/// Adds the adapters for this work, in the process that `--worker` selects.
 #[cfg(feature = "worker")]
 pub(crate) fn equip(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
     let fonts = config.fonts.as_deref();
     #[cfg(not(feature = "pdf"))]
     super::refuse(fonts.is_some(), "--fonts", "pdf")?;
-    // Refused now, not when the first PDF is asked for.
+    // Fails at the start instead of at the first PDF.
     #[cfg(feature = "pdf")]
     let typesetter = typesetter(fonts)?;
     let program = match &config.worker {
@@ -53,14 +53,14 @@ pub(crate) fn equip(builder: Builder, config: &ServerConfig) -> Result<Builder, 
     Ok(builder)
 }
 
-/// Without any of these features there is no such work.
+/// Without these features there is no such work. `--fonts` is rejected.
 #[cfg(not(feature = "worker"))]
 pub(crate) fn equip(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
     super::refuse(config.fonts.is_some(), "--fonts", "pdf")?;
     Ok(builder)
 }
 
-/// What the command of a worker runs.
+/// Builds the worker that the `worker` subcommand runs.
 #[cfg(feature = "worker")]
 pub(crate) fn worker(config: &ServerConfig) -> Worker {
     let worker = Worker::new();
@@ -78,14 +78,14 @@ pub(crate) fn worker(config: &ServerConfig) -> Worker {
     worker
 }
 
-/// A worker does not share the folder that the server was started in.
+/// Makes a path absolute, because a worker has another working directory than the server.
 #[cfg(feature = "worker")]
 fn absolute(fonts: &Path) -> Result<std::path::PathBuf, ServerError> {
     std::path::absolute(fonts)
         .map_err(|why| ServerError::flag("--fonts", format_args!("{}: {why}", fonts.display())))
 }
 
-/// Sets PDF files, with the fonts of a folder too.
+/// Returns a typesetter with the built-in fonts and those of a folder.
 #[cfg(feature = "pdf")]
 fn typesetter(fonts: Option<&Path>) -> Result<docs_pdf::Typesetter, ServerError> {
     use docs_pdf::{Fonts, Limits, Typesetter};

@@ -1,4 +1,4 @@
-//! The audit log.
+//! `docs-server admin audit`.
 
 use clap::Subcommand;
 use docs_core::{Platform, platform::AuditFilter, store::PageRequest};
@@ -8,25 +8,25 @@ use crate::ServerError;
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Audit {
-    /// Lists changes, the newest first: time, operation, id of the user or `-`, number of changed records, their keys,
-    /// and what else is said of some.
+    /// Lists changes, newest first: time, operation, id of the user or `-`, number of changed records, their keys, and
+    /// details of some operations.
     List {
-        /// Only those in an organization, by its id.
+        /// Only changes in the organization with this id.
         #[arg(long, value_name = "ID")]
         org: Option<String>,
-        /// Only those by a user, by their e-mail address.
+        /// Only changes by the user with this e-mail address.
         #[arg(long, value_name = "EMAIL")]
         user: Option<String>,
-        /// Only those at this time or later, like 2030-12-31T00:00:00Z.
+        /// Only changes at or after this time, such as 2030-12-31T00:00:00Z.
         #[arg(long, value_name = "TIME")]
         since: Option<String>,
-        /// Only those before this time.
+        /// Only changes before this time.
         #[arg(long, value_name = "TIME")]
         until: Option<String>,
-        /// Only those by an operation, by its name, such as `space_create`.
+        /// Only changes by the operation with this name, such as `space_create`.
         #[arg(long, value_name = "NAME")]
         operation: Option<String>,
-        /// At most as many.
+        /// Maximum number of changes to print.
         #[arg(long, default_value_t = 50)]
         limit: usize,
     },

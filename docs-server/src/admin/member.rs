@@ -1,4 +1,4 @@
-//! Members of organizations.
+//! `docs-server admin member`.
 
 use clap::Subcommand;
 use docs_core::{
@@ -11,15 +11,15 @@ use crate::ServerError;
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Member {
-    /// Makes a user a member, or gives a member another role.
+    /// Adds a user to an organization, or changes the role of a member.
     Add {
-        /// Id of the organization, as `org list` shows it.
+        /// Id of the organization, as printed by `org list`.
         #[arg(long, value_name = "ID")]
         org: String,
         /// E-mail address of the user.
         #[arg(long, value_name = "EMAIL")]
         user: String,
-        /// What they may do, such as `edit`; a guest when absent.
+        /// Role of the member, such as `edit`; a guest when absent.
         #[arg(long)]
         role: Option<String>,
     },

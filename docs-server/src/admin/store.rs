@@ -1,4 +1,4 @@
-//! Looking after the store of a server.
+//! Maintenance of the store: `docs-server admin verify`, `rebuild` and `collect`.
 
 use clap::Subcommand;
 use docs_core::{
@@ -9,19 +9,19 @@ use docs_core::{
 use super::Outcome;
 use crate::ServerError;
 
-/// What is done to a store as a whole.
+/// A maintenance command for a store.
 #[derive(Subcommand, Debug)]
 pub(crate) enum StoreTask {
-    /// Recomputes every index row, unique value and counter from the records, and prints what differs: ends with 0 when
-    /// nothing does.
+    /// Recomputes every index row, unique value and counter from the records, and prints the differences. Exits with 0
+    /// if there are none.
     Verify,
-    /// Rebuilds every index row, unique value and counter from the records. Stop all servers on the store first: it is
-    /// refused while one runs. A rebuild that was interrupted continues when it is run again.
+    /// Rebuilds every index row, unique value and counter from the records. Fails while a server uses the store, so
+    /// stop all servers first. An interrupted rebuild continues on the next run.
     Rebuild,
-    /// Removes the bytes of content that no revision names, and files that a broken-off upload left among `--blobs`.
-    /// Servers do it every day by themselves, and may go on meanwhile.
+    /// Deletes content that no revision references, and files of interrupted uploads in `--blobs`. Servers do the same
+    /// daily and can keep running.
     Collect {
-        /// Only counts what would be removed.
+        /// Only counts the objects and files to delete.
         #[arg(long)]
         dry_run: bool,
     },

@@ -1,4 +1,4 @@
-//! Tokens of users.
+//! `docs-server admin token`.
 
 use clap::{Args, Subcommand};
 use docs_core::{Platform, platform::NewToken};
@@ -8,32 +8,32 @@ use crate::ServerError;
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Token {
-    /// Makes a token and prints it: the store keeps its hash only.
+    /// Creates a token and prints it. The store keeps only its hash, so it cannot be printed again.
     Create {
         #[command(flatten)]
         of: Of,
-        /// What it is for, at most 50 characters.
+        /// Purpose of the token, at most 50 characters.
         #[arg(long, default_value = "")]
         label: String,
-        /// When it ends, like 2030-12-31T00:00:00Z; never when absent.
+        /// Expiry time, such as 2030-12-31T00:00:00Z; never when absent.
         #[arg(long)]
         expires: Option<String>,
     },
-    /// Lists tokens: id, creation, end, label.
+    /// Lists tokens: id, creation time, expiry time, label.
     List {
         #[command(flatten)]
         of: Of,
     },
-    /// Takes a token back.
+    /// Revokes a token.
     Revoke {
         #[command(flatten)]
         of: Of,
-        /// Its id, as the list shows it.
+        /// Id of the token, as printed by `token list`.
         id: String,
     },
 }
 
-/// Whose tokens.
+/// The owner of tokens.
 #[derive(Args, Debug)]
 pub(crate) struct Of {
     /// E-mail address of the user.

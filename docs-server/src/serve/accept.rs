@@ -1,4 +1,4 @@
-//! Accepts connections until the server stops.
+//! The accept loop, which runs until the server stops.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -19,7 +19,7 @@ use super::{
     table::{Stops, Table},
 };
 
-/// The pause after a first failure to accept, and the longest one.
+/// Initial delay after a failed accept, and the maximum delay.
 const PAUSE: Duration = Duration::from_millis(10);
 const MAX_PAUSE: Duration = Duration::from_secs(1);
 /// Bytes of responses that the system buffers for a connection. A blocked socket accepts bytes again once about a third
@@ -27,7 +27,7 @@ const MAX_PAUSE: Duration = Duration::from_secs(1);
 #[cfg(unix)]
 const SEND_BUFFER: usize = 256 * 1024;
 
-/// The service of an application on a listener.
+/// An application served on a listener.
 pub(crate) struct Service {
     shared: Arc<Shared>,
     proxies: TrustedProxies,
@@ -35,7 +35,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Raises the limit of open files of the process, from which the number of connections follows.
+    /// Creates the service. Raises the limit of open files of the process, which determines the number of connections.
     pub(crate) fn new(
         app: BoxEndpoint<'static>,
         listener: TcpListener,
@@ -46,7 +46,7 @@ impl Service {
         Self { shared: Arc::new(Shared { app, config, table, memory }), proxies, listener }
     }
 
-    /// Serves connections until `stop` ends. Then requests that have begun may take `grace`.
+    /// Serves connections until `stop` completes, then gives in-flight requests up to `grace` to finish.
     pub(crate) async fn run(self, stop: impl Future<Output = ()> + Send, grace: Duration) {
         let Self { shared, proxies, listener } = self;
         let (stopping, stopped) = watch::channel(false);
@@ -69,7 +69,7 @@ impl Service {
     }
 }
 
-/// Closes connections whose clients are too slow.
+/// Periodically closes connections of clients that are too slow.
 async fn sweep(shared: Arc<Shared>, stopped: watch::Receiver<bool>) {
     let mut ticks = interval(shared.config.tick());
     loop {
@@ -79,7 +79,7 @@ async fn sweep(shared: Arc<Shared>, stopped: watch::Receiver<bool>) {
     }
 }
 
-/// Accepts connections, each served in a task of its own.
+/// Accepts connections, and spawns a task for each.
 async fn accept(
     shared: &Arc<Shared>,
     (listener, proxies): (&TcpListener, &TrustedProxies),
@@ -94,7 +94,7 @@ async fn accept(
                 admit(shared, (stream, Peer::new(peer, proxies)), (tasks, &stopped)).await;
             }
             Err(error) if is_of_connection(&error) => tracing::debug!(%error, "a connection ended early"),
-            // Without descriptors or memory, accepting fails again until a connection ends.
+            // Without descriptors or memory, accepting fails until a connection ends.
             Err(error) => {
                 tracing::warn!(%error, "connections cannot be accepted now");
                 shared.table.close_one();
@@ -107,7 +107,7 @@ async fn accept(
     }
 }
 
-/// Serves a connection, where there is room for it.
+/// Serves a connection if the limits permit it.
 async fn admit(
     shared: &Arc<Shared>,
     (stream, peer): (TcpStream, Peer),
@@ -131,7 +131,7 @@ async fn admit(
     });
 }
 
-/// Returns `true` if accepting failed because of the accepted connection alone.
+/// Returns `true` if accepting failed because of this one connection, not because of the server.
 fn is_of_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted, WouldBlock};
 

@@ -1,11 +1,10 @@
-//! Limits on connections and on the requests and responses that they carry.
+//! Limits on connections and on their requests and responses.
 
 use std::{num::NonZeroU32, time::Duration};
 
 use clap::Args;
 
-/// Limits on connections and on the requests and responses that they carry. The fields without a flag are for embedding
-/// applications.
+/// Limits on connections and on their requests and responses. The fields without a flag are for embedding applications.
 ///
 /// # Example
 /// ```
@@ -18,39 +17,38 @@ use clap::Args;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Args)]
 pub struct ConnectionConfig {
-    /// Most connections at a time; 1024, or fewer where the limit of open files is low, when absent.
+    /// Maximum number of connections; 1024, or fewer if the limit of open files is low, when absent.
     #[arg(long, env = "DOCS_MAX_CONNECTIONS", value_name = "N")]
     pub max_connections: Option<NonZeroU32>,
-    /// Most connections at a time of each address, except those of `--trusted-proxies`; a quarter of all when absent.
+    /// Maximum number of connections per address, except for `--trusted-proxies`; a quarter of all when absent.
     #[arg(long, env = "DOCS_MAX_CONNECTIONS_PER_ADDRESS", value_name = "N")]
     pub max_connections_per_address: Option<NonZeroU32>,
-    /// The longest time from the first byte of a request head to its end, and from the start of a connection to the end
-    /// of the first head.
+    /// Timeout of a request head, from its first byte, and of the first head of a connection, from the accept.
     #[arg(skip = Self::HEAD_TIMEOUT)]
     pub head_timeout: Duration,
-    /// The longest time that a connection stays open without a request.
+    /// Timeout of a connection without a request.
     #[arg(skip = Self::IDLE_TIMEOUT)]
     pub idle_timeout: Duration,
-    /// The pace at which clients have to send request bodies that the server waits for.
+    /// Minimum pace of clients that send request bodies while the server waits for them.
     #[arg(skip = Self::REQUEST_PACE)]
     pub request_pace: Pace,
-    /// The pace at which clients have to read responses.
+    /// Minimum pace of clients that read responses.
     #[arg(skip = Self::RESPONSE_PACE)]
     pub response_pace: Pace,
-    /// Most requests at a time of an HTTP/2 connection.
+    /// Maximum number of concurrent requests per HTTP/2 connection.
     #[arg(skip = Self::MAX_STREAMS)]
     pub max_streams: u32,
-    /// Bytes of responses that all clients together may leave unread before further requests wait.
+    /// Maximum number of unread response bytes of all clients together. Beyond it, further requests wait.
     #[arg(skip = Self::RESPONSE_BYTES)]
     pub response_bytes: usize,
 }
 
 impl ConnectionConfig {
-    /// Connections at a time, where neither the operator nor the limit of open files sets another number.
+    /// Default number of connections. A lower limit of open files reduces it.
     pub const MAX_CONNECTIONS: u32 = 1_024;
-    /// The part of all connections that each address may have: one in this number.
+    /// Divisor for the default share of an address: each gets one in this number of all connections.
     pub const ADDRESS_SHARE: u32 = 4;
-    /// Most bytes of a request head.
+    /// Maximum number of bytes of a request head.
     pub const MAX_HEAD_BYTES: u32 = 32 * 1024;
     /// The default of [`head_timeout`](Self::head_timeout).
     pub const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
@@ -66,7 +64,8 @@ impl ConnectionConfig {
     /// The default of [`response_bytes`](Self::response_bytes).
     pub const RESPONSE_BYTES: usize = 96 << 20;
 
-    /// Connections at a time: as configured, and at most `room`, which is what the limit of open files allows.
+    /// Returns the number of connections: the configured one, but at most `room`, which the limit of open files
+    /// permits.
     pub(super) fn connections(&self, room: usize) -> usize {
         let wanted = self.max_connections.map_or(Self::MAX_CONNECTIONS, NonZeroU32::get) as usize;
         if self.max_connections.is_some() && wanted > room {
@@ -78,7 +77,7 @@ impl ConnectionConfig {
         wanted.min(room).max(1)
     }
 
-    /// Connections at a time of each address.
+    /// Returns the number of connections per address.
     pub(super) fn connections_per_address(&self, all: usize) -> usize {
         match self.max_connections_per_address {
             Some(most) => most.get() as usize,
@@ -86,7 +85,7 @@ impl ConnectionConfig {
         }
     }
 
-    /// The time between checks of all connections.
+    /// Returns the interval between checks of all connections.
     pub(super) fn tick(&self) -> Duration {
         let shortest = [self.head_timeout, self.idle_timeout, self.response_pace.stall].into_iter().min();
         (shortest.unwrap_or_default() / 4).clamp(Duration::from_millis(10), Duration::from_secs(1))
@@ -108,12 +107,12 @@ impl Default for ConnectionConfig {
     }
 }
 
-/// The least progress of a transfer. Time counts only while the server waits for the client.
+/// The minimum progress of a transfer. Only the time during which the server waits for the client counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pace {
-    /// The longest wait for the next bytes, and the time that a transfer may fall behind
+    /// Maximum wait for the next bytes, and maximum delay of a transfer compared to
     /// [`bytes_per_second`](Self::bytes_per_second).
     pub stall: Duration,
-    /// The least average rate.
+    /// Minimum average rate.
     pub bytes_per_second: u32,
 }

@@ -1,4 +1,4 @@
-//! The state of one connection: what it waits for, since when, and when that is too long.
+//! The state of one connection: its current wait and its deadlines.
 
 use std::{
     sync::{
@@ -13,17 +13,17 @@ use tokio::{sync::Notify, time::Instant};
 
 use super::{ConnectionConfig, Pace, pace::Pacer, peer::Peer};
 
-/// The time without progress after which a connection with a request counts as stalled.
+/// Time without progress after which a connection with a request counts as stalled.
 const STALLED: Duration = Duration::from_millis(200);
 
-/// A connection. Its task ends when it is [closed](Self::close).
+/// A connection. Its task ends when the connection is [closed](Self::close).
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) id: u64,
     pub(super) peer: Peer,
-    /// Bytes of responses that the client has not taken yet.
+    /// Bytes of responses that the client has not read yet.
     pub(super) unread: AtomicUsize,
-    /// Whether the server stops: the connection ends after the requests that have begun.
+    /// Set when the server stops: the connection ends after its current requests.
     pub(super) is_last: AtomicBool,
     closed: Notify,
     written: Notify,
@@ -34,33 +34,33 @@ pub(super) struct Connection {
 struct State {
     is_closed: bool,
     is_http2: bool,
-    /// Requests that have begun and whose responses have not left the server completely.
+    /// Number of started requests with a response that has not left the server completely.
     requests: usize,
-    /// Requests among them whose body the server waits for.
+    /// Number of those requests with a body that the server waits for.
     receiving: usize,
     /// The last time that bytes of a request body arrived.
     received: Instant,
     /// The start of the connection, or the last time that it became idle or busy.
     since: Instant,
-    /// The first byte since then.
+    /// The first byte received since then.
     head_since: Option<Instant>,
-    /// Whether bytes arrived since the last request.
+    /// Set if bytes arrived since the last request.
     has_read: bool,
-    /// The time of the first complete request head.
+    /// Set once the first request head is complete.
     has_served: bool,
-    /// Bytes that the connection does not accept.
+    /// Progress of writes to the socket.
     write: Pacer,
     responses: Vec<Arc<Sending>>,
 }
 
-/// What a connection waits for, in the order in which connections are closed to make room.
+/// The reason why a connection waits, in the order of closing connections to make room.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Wait {
     /// The client sends a request body, with bytes in the last moments.
     Sending,
     /// The client does not read a response, or does not send a request body.
     Stalled,
-    /// The next request, or the rest of its head.
+    /// For the next request, or the rest of its head.
     Request,
 }
 
@@ -90,24 +90,24 @@ impl Connection {
         }
     }
 
-    /// Bytes of responses that the client has not taken yet.
+    /// Returns the bytes of responses that the client has not read yet.
     pub(super) fn unread(&self) -> usize {
         self.unread.load(Ordering::Relaxed)
     }
 
-    /// Closes the connection; returns `false` if it was closed before.
+    /// Closes the connection. Returns `false` if it was already closed.
     pub(super) fn close(&self) -> bool {
         let is_first = !std::mem::replace(&mut self.state.lock().is_closed, true);
         self.closed.notify_one();
         is_first
     }
 
-    /// Waits until the connection is closed by the server.
+    /// Waits until the server closes the connection.
     pub(super) async fn closed(&self) {
         self.closed.notified().await;
     }
 
-    /// Notes that the connection speaks HTTP/2.
+    /// Marks the connection as HTTP/2.
     pub(super) fn set_http2(&self) {
         self.state.lock().is_http2 = true;
     }
@@ -116,13 +116,13 @@ impl Connection {
         self.state.lock().is_http2
     }
 
-    /// Returns `true` if bytes arrived since the last call: for a request that the client did not send together with
-    /// the one before.
+    /// Returns `true` if bytes arrived since the last call, so that the client did not send this request together with
+    /// the previous one.
     pub(super) fn has_read(&self) -> bool {
         std::mem::take(&mut self.state.lock().has_read)
     }
 
-    /// Notes that bytes arrived.
+    /// Records that bytes arrived.
     pub(super) fn read(&self) {
         let mut state = self.state.lock();
         state.has_read = true;
@@ -131,18 +131,18 @@ impl Connection {
         }
     }
 
-    /// Notes that the connection accepted bytes.
+    /// Records that the socket accepted bytes.
     pub(super) fn wrote(&self, bytes: usize) {
         self.state.lock().write.progress(Instant::now(), bytes);
         self.written.notify_waiters();
     }
 
-    /// Notes that the connection accepts no bytes now.
+    /// Records that the socket currently accepts no bytes.
     pub(super) fn write_blocked(&self) {
         self.state.lock().write.wait(Instant::now());
     }
 
-    /// Waits until the connection accepts bytes: a client that reads no responses gets no further ones.
+    /// Waits until the socket accepts bytes. A client that does not read responses gets no further ones.
     pub(super) async fn writable(&self) {
         loop {
             let written = self.written.notified();
@@ -174,12 +174,12 @@ impl Connection {
         }
     }
 
-    /// Notes that the server waits for the body of a request.
+    /// Records that the server waits for the body of a request.
     pub(super) fn begin_receiving(&self) {
         self.state.lock().receiving += 1;
     }
 
-    /// Notes that it no longer waits for it.
+    /// Records that the server no longer waits for the body.
     pub(super) fn end_receiving(&self) {
         let mut state = self.state.lock();
         state.receiving = state.receiving.saturating_sub(1);
@@ -194,7 +194,7 @@ impl Connection {
         self.state.lock().responses.retain(|other| !Arc::ptr_eq(other, sending));
     }
 
-    /// What the connection waits for, and since when; `None` while the server works for it, or the client makes
+    /// Returns the current wait with its start, or `None` while the server works on a request or the client makes
     /// progress.
     pub(super) fn waits(&self, now: Instant) -> Option<(Wait, Instant)> {
         let state = self.state.lock();
@@ -233,14 +233,14 @@ impl Connection {
         state.is_http2 && state.requests > state.stalled(now).count()
     }
 
-    /// Resets the HTTP/2 streams whose clients are too slow, and returns `true` if the connection is to be closed: its
-    /// client neither reads nor sends.
+    /// Resets the HTTP/2 streams of clients that are too slow. Returns `true` if the connection must be closed, because
+    /// its client makes no progress at all.
     pub(super) fn is_overdue(&self, config: &ConnectionConfig, now: Instant) -> bool {
         let state = self.state.lock();
         let is_blocked = state.write.deadline().is_some_and(|deadline| deadline <= now);
         let is_unused = state.requests == 0 && state.request_deadline(config) <= now;
         let late = state.responses.iter().filter(|sending| sending.is_late(now));
-        // A stream that is still there after its reset holds the connection.
+        // A stream that still exists after its reset blocks the whole connection.
         let is_unread =
             late.fold(false, |is_unread, sending| is_unread | !(state.is_http2 && sending.reset(now)));
         is_blocked || is_unread || is_unused
@@ -265,14 +265,14 @@ impl State {
     fn request_deadline(&self, config: &ConnectionConfig) -> Instant {
         match self.head_since {
             _ if !self.has_served => self.since + config.head_timeout,
-            // Frames of HTTP/2 that are no request leave a connection idle.
+            // HTTP/2 frames other than requests do not end the idle time.
             Some(since) if !self.is_http2 => since + config.head_timeout,
             _ => self.since + config.idle_timeout,
         }
     }
 }
 
-/// A response on its way to the client.
+/// A response that is being sent to the client.
 #[derive(Debug)]
 pub(super) struct Sending {
     pub(super) pacer: Mutex<Pacer>,
@@ -285,7 +285,7 @@ impl Sending {
         Self { pacer: Mutex::new(Pacer::new(pace)), reset: Notify::new(), reset_at: Mutex::new(None) }
     }
 
-    /// Waits until the stream of the response is to be reset.
+    /// Waits for a request to reset the stream of the response.
     pub(super) async fn reset_requested(&self) {
         self.reset.notified().await;
     }
@@ -294,7 +294,7 @@ impl Sending {
         self.pacer.lock().deadline().is_some_and(|deadline| deadline <= now)
     }
 
-    /// Resets the stream; returns `false` if that was done at an earlier time.
+    /// Resets the stream. Returns `false` if it was already reset at an earlier time.
     fn reset(&self, now: Instant) -> bool {
         let mut reset_at = self.reset_at.lock();
         self.reset.notify_one();
@@ -302,7 +302,7 @@ impl Sending {
     }
 }
 
-/// A request that has begun. Ends it when dropped.
+/// A started request. Dropping it ends the request.
 #[derive(Debug)]
 pub(super) struct Ticket(pub(super) Arc<Connection>);
 

@@ -1,13 +1,13 @@
 //! The limit of open files of the process.
 
-/// Descriptors that connections leave to the store, indexes, repositories and worker processes.
+/// Number of descriptors reserved for the store, indexes, repositories and worker processes.
 const RESERVE: u64 = 256;
-/// The highest limit that is asked for: above it, programs that walk all descriptors become slow.
+/// Maximum limit to request: with a higher one, programs that iterate over all descriptors become slow.
 const MOST: u64 = 1 << 20;
-/// Descriptors where the system does not state a limit.
+/// Number of descriptors if the operating system reports no limit.
 const UNKNOWN: u64 = 4_096;
 
-/// Raises the limit of open files as far as the system allows, and returns the descriptors that connections may use.
+/// Raises the limit of open files as far as permitted, and returns the number of descriptors for connections.
 pub(super) fn for_connections() -> usize {
     let limit = raise().unwrap_or(UNKNOWN);
     usize::try_from(limit - RESERVE.min(limit / 2)).unwrap_or(usize::MAX)

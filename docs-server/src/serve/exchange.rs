@@ -1,4 +1,4 @@
-//! HTTP on a connection: its requests go to the application, and its responses back.
+//! HTTP on a connection: passes requests to the application and sends its responses.
 
 use std::{
     convert::Infallible,
@@ -33,18 +33,19 @@ use super::{
     table::Table,
 };
 
-/// Bytes that a connection buffers in each direction.
+/// Buffer size of a connection in each direction, in bytes.
 const BUFFER: usize = 32 * 1024;
-/// Bytes of a request body that an HTTP/2 client may send before the application reads them.
+/// Flow control window of an HTTP/2 stream: bytes of a request body that the client may send ahead of the application.
 const STREAM_WINDOW: u32 = 256 * 1024;
-/// The same for all streams of a connection together.
+/// Flow control window of an HTTP/2 connection, for all its streams together.
 const CONNECTION_WINDOW: u32 = 1 << 20;
-/// The time between pings of an HTTP/2 connection, and the longest wait for their answers.
+/// Interval of HTTP/2 pings, and timeout of their responses.
 const PING: Duration = Duration::from_secs(20);
-/// Streams that a client may reset before the server has seen them, before the connection ends.
+/// Maximum number of streams that a client may reset before the server has accepted them. Beyond it, the connection
+/// ends.
 const MAX_RESETS: usize = 20;
 
-/// All that the connections of a server share.
+/// The state shared by all connections of a server.
 pub(super) struct Shared {
     pub(super) app: BoxEndpoint<'static>,
     pub(super) config: ConnectionConfig,
@@ -52,7 +53,7 @@ pub(super) struct Shared {
     pub(super) memory: Arc<Memory>,
 }
 
-/// Serves a connection to its end. Once the server stops, only requests that have begun are answered.
+/// Serves a connection until it ends. After the server stops, only requests that have already begun are answered.
 pub(super) async fn serve(
     shared: Arc<Shared>,
     (stream, connection): (TcpStream, Arc<Connection>),
@@ -81,7 +82,7 @@ async fn exchange(
     mut stopping: watch::Receiver<bool>,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let mut io = Watched::new(stream, Arc::clone(&connection));
-    // Without TLS, only proxies speak HTTP/2.
+    // Without TLS, only trusted proxies may use HTTP/2.
     let is_http2 = connection.peer.is_trusted && io.is_http2().await?;
     let config = shared.config.clone();
     let (app, of) = (shared, Arc::clone(&connection));
@@ -111,7 +112,7 @@ async fn exchange(
 fn http1_builder() -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new());
-    // The state of the connection has the time of its head and of its idleness.
+    // `Connection` enforces the timeouts of heads and of idle connections.
     builder
         .header_read_timeout(None)
         .max_header_size(ConnectionConfig::MAX_HEAD_BYTES as usize)
@@ -134,14 +135,14 @@ fn http2_builder(config: &ConnectionConfig) -> http2::Builder<StreamExecutor> {
     builder
 }
 
-/// Answers a request, once its client has taken enough of what it asked for before.
+/// Answers a request once the client has read enough of its previous responses.
 async fn answer(
     shared: Arc<Shared>,
     connection: Arc<Connection>,
     request: Request<Incoming>,
 ) -> Result<Response<Sent>, Infallible> {
     let ticket = Ticket::new(&connection);
-    // A client that sends many requests together takes turns with others.
+    // Requests that a client sends together yield to those of other clients.
     if !connection.has_read() {
         yield_now().await;
     }

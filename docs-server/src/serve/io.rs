@@ -1,4 +1,4 @@
-//! The socket of a connection: it notes progress, and lets clients read the last response before it closes.
+//! The socket of a connection: records progress, and closes gracefully, so that clients can read the last response.
 
 use std::{
     io::{self, IoSlice},
@@ -17,31 +17,31 @@ use tokio::{
 
 use super::connection::Connection;
 
-/// The bytes that every HTTP/2 connection begins with.
+/// The first bytes of every HTTP/2 connection.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// The longest time that a socket stays open after the last response. Bytes that the client still sends are dropped:
-/// closing the socket with unread bytes would make the system of the client drop the response.
+/// Maximum time that a socket stays open after the last response. Bytes received in that time are discarded. Without
+/// the delay, unread bytes at the close would make the client's operating system discard the response.
 const LINGER: Duration = Duration::from_secs(1);
-/// Bytes that are dropped at a time.
+/// Number of bytes discarded per read.
 const DROPPED: usize = 16 * 1024;
 
-/// Bytes after which a connection lets others run: a turn of many connections takes milliseconds.
+/// Number of bytes after which a connection yields to others. With many connections, a round takes milliseconds.
 const TURN: usize = 128 * 1024;
 
-/// A socket whose progress is noted in its [`Connection`].
+/// A socket that records its progress in its [`Connection`].
 pub(super) struct Watched {
     stream: TcpStream,
     connection: Arc<Connection>,
-    /// Bytes that were read to find out the protocol.
+    /// Bytes that were read to detect the protocol.
     replay: Bytes,
     linger: Linger,
-    /// Bytes of the current turn.
+    /// Bytes transferred in the current turn.
     turn: usize,
 }
 
 enum Linger {
     Open,
-    /// The sending side is closed.
+    /// The write side is closed, and received bytes are discarded.
     Dropping(Pin<Box<Sleep>>),
 }
 
@@ -50,7 +50,7 @@ impl Watched {
         Self { stream, connection, replay: Bytes::new(), linger: Linger::Open, turn: 0 }
     }
 
-    /// Reads as far as is needed to know whether the client speaks HTTP/2.
+    /// Reads until the bytes show whether the client uses HTTP/2.
     pub(super) async fn is_http2(&mut self) -> io::Result<bool> {
         let mut read = Vec::with_capacity(PREFACE.len());
         while read.len() < PREFACE.len() && PREFACE.starts_with(&read) {
@@ -65,7 +65,7 @@ impl Watched {
         Ok(is_http2)
     }
 
-    /// Ends a turn that was long enough; the task runs again after others.
+    /// Yields once the turn has used its bytes. The task then runs again after other tasks.
     fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.turn < TURN {
             return Poll::Ready(());
@@ -157,7 +157,7 @@ impl AsyncWrite for Watched {
             let mut buffer = ReadBuf::new(&mut dropped);
             match ready!(Pin::new(&mut this.stream).poll_read(cx, &mut buffer)) {
                 Ok(()) if !buffer.filled().is_empty() => {}
-                // The client has closed its side, or is gone.
+                // The client has closed its side, or the connection is lost.
                 _ => return Poll::Ready(Ok(())),
             }
         }

@@ -1,4 +1,4 @@
-//! The memory of responses: those that are being made, and those that clients have not taken yet.
+//! The memory of responses that are being produced or that clients have not read yet.
 
 use std::{
     collections::HashMap,
@@ -18,18 +18,18 @@ use tokio::{
 
 use super::{connection::Connection, table::Table};
 
-/// Bytes that a request counts while its response is made.
+/// Bytes reserved for a request while its response is produced.
 const EXPECTED: usize = 1 << 20;
-/// The time for which it counts them: a request that takes longer waits for something else than memory.
+/// Duration of that reservation. A longer request waits for something other than memory.
 const EXPECTED_FOR: Duration = Duration::from_secs(1);
-/// The part of the memory that a single address may use: one in this number.
+/// Divisor for the share of an address: each may use one in this number of the memory.
 const SHARE: usize = 2;
-/// The longest time that a request waits for memory.
+/// Maximum time that a request waits for memory.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The time after which a waiting request looks again for a connection that can be closed.
+/// Interval at which a waiting request checks again for a connection that can be closed.
 const RETRY: Duration = Duration::from_millis(20);
 
-/// The memory of responses that all connections share.
+/// The memory of responses, shared by all connections.
 #[derive(Debug)]
 pub(super) struct Memory {
     most: usize,
@@ -43,7 +43,7 @@ struct Used {
     by: HashMap<Holder, usize>,
 }
 
-/// Whose memory it is: that of an address, or that of a connection of a trusted proxy.
+/// The owner of memory: an address, or one connection of a trusted proxy.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Holder {
     Network(IpAddr),
@@ -59,24 +59,24 @@ impl Holder {
     }
 }
 
-/// The memory of one response. Freed when dropped.
+/// The memory of one response. Dropping it frees the memory.
 #[derive(Debug)]
 pub(super) struct Charge {
     memory: Arc<Memory>,
     connection: Arc<Connection>,
     holder: Holder,
-    /// Bytes of the response.
+    /// Bytes of the response that are in memory.
     bytes: AtomicUsize,
-    /// Bytes that are expected of a response that is being made.
+    /// State of the reservation for a response that is being produced.
     expected: Mutex<Expected>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Expected {
     Counted,
-    /// The request waits for its client.
+    /// Paused while the request waits for its client.
     Paused,
-    /// The response is there, or takes too long.
+    /// Released: the response exists, or takes too long.
     Over,
 }
 
@@ -85,8 +85,8 @@ impl Memory {
         Arc::new(Self { most, used: Mutex::default(), freed: Notify::new() })
     }
 
-    /// Waits until there is memory for a response. Where there is none, the stalled connection that holds most of it is
-    /// closed. `None` after a long wait.
+    /// Waits until there is memory for a response. If there is not enough, closes the stalled connection with the most
+    /// unread bytes. Returns `None` after [`PATIENCE`].
     pub(super) async fn admit(
         self: &Arc<Self>,
         table: &Table,
@@ -117,7 +117,7 @@ impl Memory {
         }
     }
 
-    /// The memory of a response that is sent although there is none, such as the refusal of a request.
+    /// Returns the charge of a response beyond the limit, such as an error response.
     pub(super) fn overdraw(self: &Arc<Self>, connection: &Arc<Connection>) -> Arc<Charge> {
         let charge = self.charge(connection, Holder::of(connection));
         *charge.expected.lock() = Expected::Over;
@@ -137,7 +137,7 @@ impl Memory {
     fn try_admit(&self, holder: Holder) -> Result<(), Full> {
         let mut used = self.used.lock();
         let own = used.by.get(&holder).copied().unwrap_or_default();
-        // A server with little memory still answers one request at a time.
+        // Even with little memory, a server answers one request at a time.
         if own > 0 && own + EXPECTED > self.most / SHARE {
             return Err(Full::Share);
         }
@@ -184,7 +184,7 @@ impl Used {
     }
 }
 
-/// Why there is no memory for a request.
+/// The exhausted limit: the share of the holder, or all memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Full {
     Share,
@@ -192,7 +192,7 @@ enum Full {
 }
 
 impl Charge {
-    /// Runs the work that makes the response; a response that takes long is no longer expected.
+    /// Runs the work that produces the response. After [`EXPECTED_FOR`], releases the reservation.
     pub(super) async fn expect<T: Send>(&self, work: impl Future<Output = T> + Send) -> T {
         let mut work = std::pin::pin!(work);
         let result = match tokio::time::timeout(EXPECTED_FOR, &mut work).await {
@@ -206,24 +206,22 @@ impl Charge {
         result
     }
 
-    /// Notes that the request waits for its client.
+    /// Pauses the reservation while the request waits for its client.
     pub(super) fn pause(&self) {
         self.expected(Expected::Paused);
     }
 
-    /// Notes that it no longer waits.
+    /// Resumes the reservation after a wait.
     pub(super) fn resume(&self) {
         self.expected(Expected::Counted);
     }
 
-    /// Adds bytes of the response.
     pub(super) fn add(&self, bytes: usize) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.connection.unread.fetch_add(bytes, Ordering::Relaxed);
         self.memory.add(self.holder, bytes);
     }
 
-    /// Frees bytes of the response.
     pub(super) fn free(&self, bytes: usize) {
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
         self.connection.unread.fetch_sub(bytes, Ordering::Relaxed);

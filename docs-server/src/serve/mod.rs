@@ -1,13 +1,13 @@
-//! Serves connections, within limits that hold whatever clients send or leave unread.
+//! Serves connections within limits that also hold for malicious clients.
 //!
 //! | module | content |
 //! |---|---|
-//! | `accept` | the loop that accepts connections, and the end of the server |
+//! | `accept` | the accept loop and the shutdown |
 //! | `connection` | the state of a connection |
-//! | `exchange` | HTTP on a connection: requests to the application, responses back |
+//! | `exchange` | HTTP on a connection: requests to the application, responses to the client |
 //! | `io` | the socket |
 //! | `memory` | the memory of responses |
-//! | `pace` | the least progress of transfers |
+//! | `pace` | the minimum progress of transfers |
 //! | `request`, `response` | bodies |
 //! | `streams` | tasks of HTTP/2 streams |
 //! | `table` | all connections |

@@ -1,4 +1,4 @@
-//! The time that the server has waited for a client, and when that becomes too long.
+//! Measurement of the time that the server waits for a client.
 
 use std::time::Duration;
 
@@ -20,12 +20,12 @@ impl Pacer {
         Self { pace, waiting_since: None, waited: Duration::ZERO, bytes: 0 }
     }
 
-    /// Notes that the server waits for the client.
+    /// Records that the server waits for the client.
     pub(super) fn wait(&mut self, now: Instant) {
         self.waiting_since.get_or_insert(now);
     }
 
-    /// Notes that the client sent or took bytes.
+    /// Records that the client sent or read bytes.
     pub(super) fn progress(&mut self, now: Instant, bytes: usize) {
         if let Some(since) = self.waiting_since.take() {
             self.waited += now - since;
@@ -33,12 +33,12 @@ impl Pacer {
         self.bytes += bytes as u64;
     }
 
-    /// The start of the current wait.
+    /// Returns the start of the current wait.
     pub(super) const fn waiting_since(&self) -> Option<Instant> {
         self.waiting_since
     }
 
-    /// The end of the current wait, if there is one.
+    /// Returns the deadline of the current wait, or `None` if the server does not wait.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let since = self.waiting_since?;
         let rate = u64::from(self.pace.bytes_per_second.max(1));

@@ -4,16 +4,16 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use docs_http::TrustedProxies;
 
-/// Bits of an IPv6 address that identify a network: a site obtains all addresses below it.
+/// Prefix length of an IPv6 network. A subscriber usually controls all addresses of a network of this size.
 const NETWORK_BITS: u32 = 64;
 
 /// The other end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Peer {
     pub(super) address: SocketAddr,
-    /// The address by which connections are counted: a whole network for IPv6.
+    /// The address for counting connections: the whole network for IPv6.
     pub(super) network: IpAddr,
-    /// Whether it is one of `--trusted-proxies`, which carry the requests of many clients.
+    /// `true` for one of `--trusted-proxies`, which forward the requests of many clients.
     pub(super) is_trusted: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The body of a request: it ends with an error where its client is too slow.
+//! The body of a request, which fails if its client is too slow.
 
 use std::{
     io,
@@ -23,13 +23,13 @@ pub(super) struct Received {
     connection: Arc<Connection>,
     charge: Arc<Charge>,
     pacer: Pacer,
-    /// The end of the current wait.
+    /// Timer of the deadline of the current wait.
     timer: Option<Pin<Box<Sleep>>>,
     is_waiting: bool,
     timed_out: TimedOut,
 }
 
-/// Whether the client of a request was too slow.
+/// A flag that is set if the client of a request was too slow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TimedOut(Arc<AtomicBool>);
 
@@ -67,7 +67,7 @@ impl Received {
         }
     }
 
-    /// Waits for the client; `true` once that took too long.
+    /// Waits for the client. Returns `true` once the deadline has passed.
     fn is_late(&mut self, cx: &mut Context<'_>) -> bool {
         self.pacer.wait(Instant::now());
         if !std::mem::replace(&mut self.is_waiting, true) {

@@ -1,4 +1,4 @@
-//! The body of a response: it counts as memory and as a request until the last byte has left the server.
+//! The body of a response. It counts as memory and as a request until its last byte has left the server.
 
 use std::{
     io,
@@ -17,31 +17,31 @@ use super::{
     memory::Charge,
 };
 
-/// The largest piece of a response that is handed to an HTTP/1 connection at a time.
+/// Maximum number of bytes passed to an HTTP/1 connection at a time.
 const PIECE: usize = 64 * 1024;
-/// The same for a stream of HTTP/2, whose progress is that of its pieces.
+/// Maximum number of bytes passed to an HTTP/2 stream at a time. Progress of a stream is measured in such pieces.
 const STREAM_PIECE: usize = 32 * 1024;
 
 /// The body of a response.
 pub(super) struct Sent {
     body: BoxBody<Bytes, io::Error>,
     held: Arc<Held>,
-    /// The rest of a chunk that is sent piece by piece.
+    /// The rest of a chunk that is sent in pieces.
     rest: Option<Rest>,
-    /// Whether the whole body was counted at its start.
+    /// `true` if the size of the whole body was charged at the start.
     is_counted: bool,
     /// Bytes of a piece.
     piece: usize,
 }
 
-/// All that a response holds until it has left the server.
+/// The resources that a response holds until it has left the server.
 struct Held {
     ticket: Ticket,
     charge: Arc<Charge>,
     sending: Arc<Sending>,
 }
 
-/// Bytes of the body, until all their pieces have left the server.
+/// Bytes of the body. Their memory is freed when all their pieces have left the server.
 struct Chunk {
     bytes: Bytes,
     held: Arc<Held>,
@@ -67,7 +67,7 @@ impl Sent {
         let size = body.size_hint().exact().and_then(|size| usize::try_from(size).ok());
         charge.add(size.unwrap_or_default());
         let is_stream = ticket.0.is_http2();
-        // The socket tells the progress of an HTTP/1 connection.
+        // Progress of an HTTP/1 connection is recorded by its socket.
         if is_stream {
             ticket.0.begin_sending(&sending);
             sending.pacer.lock().wait(Instant::now());
@@ -77,7 +77,7 @@ impl Sent {
         Self { body, held, rest: None, is_counted: size.is_some(), piece }
     }
 
-    /// The next piece of the current chunk.
+    /// Returns the next piece of the current chunk.
     fn piece(&mut self) -> Option<Bytes> {
         let Rest { chunk, start } = self.rest.take()?;
         let end = chunk.bytes.len().min(start + self.piece);
@@ -100,7 +100,7 @@ impl Drop for Piece {
         let mut pacer = self.chunk.held.sending.pacer.lock();
         let is_waiting = pacer.waiting_since().is_some();
         pacer.progress(Instant::now(), self.end - self.start);
-        // The connection has not asked for the next piece yet.
+        // The connection has not requested the next piece yet.
         if is_waiting {
             pacer.wait(Instant::now());
         }
@@ -128,7 +128,7 @@ impl Body for Sent {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
         let this = self.get_mut();
-        // The connection asks for more: from here on it waits for the application.
+        // The connection requests more data. From here on, it waits for the application.
         this.held.sending.pacer.lock().progress(Instant::now(), 0);
         if let Some(piece) = this.piece() {
             return Poll::Ready(Some(Ok(Frame::data(piece))));

@@ -1,4 +1,5 @@
-//! The tasks of HTTP/2 streams. A stream whose client does not read its response is reset; its connection stays open.
+//! The tasks of HTTP/2 streams. If a client does not read a response, its stream is reset and its connection stays
+//! open.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,17 +8,17 @@ use hyper::rt::Executor;
 use super::connection::Sending;
 
 tokio::task_local! {
-    /// The stream that the current task answers.
+    /// The stream that the current task serves.
     static STREAM: Stream;
 }
 
-/// A stream of an HTTP/2 connection: its response, once there is one.
+/// An HTTP/2 stream with its response, once that exists.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stream(Arc<(OnceLock<Arc<Sending>>, tokio::sync::Notify)>);
 
-/// Notes the response of the current stream; does nothing in tasks of HTTP/1 connections.
+/// Records the response of the current stream. Does nothing in tasks of HTTP/1 connections.
 pub(super) fn responds(sending: &Arc<Sending>) {
-    // Only a task of a stream has one, and a stream has a single response.
+    // Only tasks of streams have a stream, and a stream has a single response.
     let _ = STREAM.try_with(|Stream(stream)| {
         let _ = stream.0.set(Arc::clone(sending));
         stream.1.notify_one();
@@ -25,7 +26,7 @@ pub(super) fn responds(sending: &Arc<Sending>) {
 }
 
 impl Stream {
-    /// Waits until the stream is to be reset.
+    /// Waits for a request to reset the stream.
     async fn reset(&self) {
         let Self(stream) = self;
         stream.1.notified().await;
@@ -36,7 +37,7 @@ impl Stream {
     }
 }
 
-/// Runs each stream in a task of its own. Dropping the work of a stream resets it.
+/// Runs each stream in a separate task. Dropping the work of a stream resets it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StreamExecutor;
 

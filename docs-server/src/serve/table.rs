@@ -1,4 +1,4 @@
-//! All connections of a server: how many there may be, and which one is closed for the next.
+//! The table of all connections: their limits, and the connection to close for a new one.
 
 use std::{collections::HashMap, net::IpAddr, sync::Arc, time::Duration};
 
@@ -14,9 +14,9 @@ use super::{
     peer::Peer,
 };
 
-/// The time after which a server without room looks again for a connection that can be closed.
+/// Interval at which a full server checks again for a connection that can be closed.
 const RETRY: Duration = Duration::from_millis(20);
-/// Connections that are closed but not yet ended, beyond which no further ones are closed for new ones.
+/// Maximum number of closed connections that have not ended. Beyond it, no further ones are closed for new ones.
 const MAX_ENDING: usize = 64;
 
 /// The connections of a server.
@@ -32,25 +32,25 @@ pub(super) struct Table {
 struct State {
     next: u64,
     connections: HashMap<u64, Arc<Connection>>,
-    /// Open connections of each network, without those that were closed and have not ended.
+    /// Open connections per network, except closed ones that have not ended.
     networks: HashMap<IpAddr, usize>,
-    /// Connections that were closed and have not ended.
+    /// Number of closed connections that have not ended.
     ending: usize,
 }
 
-/// A connection in the table. Removes it when dropped.
+/// A connection in the table. Dropping it removes the connection.
 #[derive(Debug)]
 pub(super) struct Registered {
     table: Arc<Table>,
     pub(super) connection: Arc<Connection>,
 }
 
-/// The answer to a new connection.
+/// The decision about a new connection.
 enum Admission {
     Admitted(Registered),
-    /// Its address has too many that are all at work.
+    /// All connections of its address are busy.
     Refused,
-    /// All connections are at work.
+    /// All connections are busy.
     Full,
 }
 
@@ -61,8 +61,8 @@ impl Table {
         Arc::new(Self { most, most_per_network, state: Mutex::default(), ended: Notify::new() })
     }
 
-    /// Adds a connection. Where there are too many, the one that has waited longest for its client is closed, of the
-    /// address with the most; where all are at work, the new one waits. `None` where its address has too many at work.
+    /// Adds a connection. At the limit, closes the connection that has waited longest for its client, of the address
+    /// with the most connections; waits if all are busy. Returns `None` if all connections of the address are busy.
     pub(super) async fn admit(self: &Arc<Self>, peer: Peer, config: &ConnectionConfig) -> Option<Registered> {
         loop {
             let ended = self.ended.notified();
@@ -98,12 +98,12 @@ impl Table {
         Admission::Admitted(Registered { table: Arc::clone(self), connection })
     }
 
-    /// Closes a connection that waits for its client, so that its descriptor becomes free.
+    /// Closes a connection that waits for its client, to free its descriptor.
     pub(super) fn close_one(&self) -> bool {
         self.state.lock().close_one(|_| true)
     }
 
-    /// Closes the stalled connection that holds most bytes of responses, among those that match.
+    /// Closes the stalled connection with the most unread response bytes, among those that match.
     pub(super) fn close_unread(&self, matches: impl Fn(&Connection) -> bool) -> bool {
         let now = Instant::now();
         let mut state = self.state.lock();
@@ -120,7 +120,7 @@ impl Table {
         true
     }
 
-    /// Closes the connections whose clients are too slow; those without a request too where the server `stops`.
+    /// Closes connections of clients that are too slow, and, if the server stops, those without a request.
     pub(super) fn sweep(&self, config: &ConnectionConfig, stops: Stops) {
         let now = Instant::now();
         let mut state = self.state.lock();
@@ -148,25 +148,25 @@ impl Table {
     }
 }
 
-/// Whether a server stops.
+/// The phase of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stops {
-    /// It takes requests.
+    /// It accepts requests.
     Later,
-    /// It only finishes those that have begun.
+    /// It only finishes requests that have begun.
     Now,
 }
 
 impl State {
-    /// Closes the connection that has waited longest for its client, of the network with the most, among those that
-    /// match.
+    /// Closes the connection that has waited longest for its client, of the network with the most connections, among
+    /// those that match.
     fn close_one(&mut self, matches: impl Fn(&Connection) -> bool) -> bool {
         let now = Instant::now();
         let waiting = self.connections.values().filter(|connection| matches(connection));
         let waiting = waiting.filter(|connection| !connection.has_other_streams(now));
         let waiting = waiting.filter_map(|connection| {
             let (wait, since) = connection.waits(now)?;
-            // A proxy has many connections because it has many clients.
+            // A proxy has many connections on behalf of many clients, so its count is ignored.
             let others = match connection.peer.is_trusted {
                 true => 1,
                 false => self.networks.get(&connection.peer.network).copied().unwrap_or_default(),
@@ -186,7 +186,7 @@ impl State {
         }
     }
 
-    /// Counts one connection of a network less.
+    /// Decrements the number of connections of a network.
     fn leave(&mut self, network: IpAddr) {
         if let Some(count) = self.networks.get_mut(&network) {
             *count -= 1;
