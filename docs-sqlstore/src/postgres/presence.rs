@@ -1,4 +1,4 @@
-//! The advisory lock by which programs on one schema detect each other.
+//! The advisory lock that lets programs on one schema detect each other.
 
 use std::time::Duration;
 
@@ -10,23 +10,23 @@ use tokio::time::{Instant, sleep};
 use super::error::{describe, no_connection};
 use crate::{OpenError, Options, Sharing};
 
-/// Id of the lock. Lock ids are per database, so the id includes the name of the schema.
+/// SQL expression for the id of the lock. Lock ids are per database, so the id includes the name of the schema.
 const LOCK: &str = "hashtextextended('docs-sqlstore in use: ' || coalesce(current_schema(), ''), 0)";
 
-/// Pause between two attempts to take the lock.
+/// Interval between attempts to take the lock.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// A connection that holds the lock. PostgreSQL releases the lock with the connection, also when the process crashes. A
-/// lost connection is replaced before the next transaction.
+/// A connection that holds the lock. PostgreSQL releases the lock when the connection ends, even after a crash. A lost
+/// connection is replaced before the next transaction.
 pub(super) struct Presence {
     sharing: Sharing,
     holder: Mutex<Option<ClientWrapper>>,
-    /// Held by the task that replaces a lost connection, so that other tasks wait for it.
+    /// Locked by the task that replaces a lost connection, so that other tasks wait for it.
     replacing: tokio::sync::Mutex<()>,
 }
 
 impl Presence {
-    /// Takes the lock. Waits for programs that have just ended, as PostgreSQL notices that with a delay.
+    /// Takes the lock. Retries up to the busy timeout, because PostgreSQL detects the end of a program with a delay.
     pub(super) async fn take(pool: &Pool, place: &str, options: &Options) -> Result<Self, OpenError> {
         let sharing = options.the_sharing();
         let presence = Self { sharing, holder: Mutex::default(), replacing: tokio::sync::Mutex::default() };
@@ -67,7 +67,7 @@ impl Presence {
         self.holder.lock().as_ref().is_some_and(|holder| !holder.is_closed())
     }
 
-    /// Tries to take the lock; `false` if others hold it.
+    /// Tries to take the lock. Returns `false` if others hold it.
     async fn lock(&self, pool: &Pool) -> Result<bool, String> {
         let client = pool.get().await.map_err(|error| no_connection(&error))?;
         let function = match self.sharing {
@@ -78,7 +78,7 @@ impl Presence {
         let row = client.query_one(&sql, &[]).await.map_err(|error| describe(&error))?;
         let is_taken: bool = row.get(0);
         if is_taken {
-            // Taken out of the pool, whose connections release their advisory locks after use.
+            // Removed from the pool, because pooled connections release their advisory locks after use.
             *self.holder.lock() = Some(Object::take(client));
         }
         Ok(is_taken)
