@@ -1,4 +1,4 @@
-//! `docs-server admin …` on a file that the platform then reads.
+//! `docs-server admin …` on an SQLite file, checked through the platform.
 
 use std::{
     collections::BTreeSet,
@@ -33,7 +33,7 @@ fn admin(store: &str, words: &[&str]) -> Output {
     command.output().expect("the server starts")
 }
 
-/// What a command prints that must work.
+/// Runs a command that must succeed, and returns its output.
 #[track_caller]
 fn done(store: &str, words: &[&str]) -> String {
     let output = admin(store, words);
@@ -41,7 +41,7 @@ fn done(store: &str, words: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text").trim_end().to_owned()
 }
 
-/// What a command complains of that must not work.
+/// Runs a command that must fail, and returns its error message.
 #[track_caller]
 fn refused(store: &str, words: &[&str]) -> String {
     let output = admin(store, words);
@@ -55,7 +55,7 @@ async fn platform(file: &Path) -> Platform {
 }
 
 #[tokio::test]
-async fn an_operator_makes_users_organizations_and_tokens_and_takes_tokens_back() {
+async fn admin_creates_users_orgs_and_tokens_and_revokes_tokens() {
     let folder = TempDir::new().expect("a folder");
     let file = folder.path().join("docs.db");
     let store = format!("sqlite:{}", file.display());
@@ -86,7 +86,7 @@ async fn an_operator_makes_users_organizations_and_tokens_and_takes_tokens_back(
 }
 
 #[tokio::test]
-async fn an_operator_sees_who_there_is_lets_people_in_and_reads_the_audit_log() {
+async fn admin_lists_users_adds_members_and_reads_the_audit_log() {
     let folder = TempDir::new().expect("a folder");
     let file = folder.path().join("docs.db");
     let store = format!("sqlite:{}", file.display());
@@ -165,8 +165,9 @@ fn what_is_wrong_is_said_with_the_name_of_the_flag() {
     assert!(said.contains("--store: `memory`"), "{said}");
 }
 
+/// All other commands fail with the path of the missing file, which is probably mistyped.
 #[test]
-fn a_file_that_is_not_there_is_made_for_its_first_user_and_named_to_everybody_else() {
+fn only_user_create_creates_a_missing_sqlite_file() {
     let folder = TempDir::new().expect("a folder");
     let file = folder.path().join("dosc.db");
     let store = format!("sqlite:{}", file.display());
@@ -191,7 +192,7 @@ async fn an_operator_verifies_rebuilds_and_collects() {
     done(&store, &["org", "create", "--title", "Engines", "--admin", "ada@example.com"]);
     assert_eq!(done(&store, &["verify"]), "every row is what the records say");
 
-    // A row that every record should have is missing, as if the program were newer than its rows.
+    // Removes an index row, as if the program were newer than the rows of the file.
     let opened = platform(&file).await;
     let mut tx = Tx::new(opened.store().begin(Mode::Write, &[]).await.expect("begins"));
     let (row, _) = tx.below(&KeyBuf::new("mem.j"), 1).await.expect("read").remove(0);
@@ -201,12 +202,12 @@ async fn an_operator_verifies_rebuilds_and_collects() {
     assert!(!output.status.success());
     assert_eq!(String::from_utf8_lossy(&output.stdout), format!("missing\t{row}\n"));
     assert!(String::from_utf8_lossy(&output.stderr).contains("admin rebuild"));
-    // Nobody else may have the store open.
+    // A rebuild requires exclusive access to the store.
     drop(opened);
     assert_eq!(done(&store, &["rebuild"]), "all rows were made anew");
     assert_eq!(done(&store, &["verify"]), "every row is what the records say");
 
-    // What another program wrote is left alone.
+    // A file with a newer layout is not modified.
     let opened = platform(&file).await;
     let mut tx = Tx::new(opened.store().begin(Mode::Write, &[]).await.expect("begins"));
     let newer = Value::Json(r#"{"version":99}"#.into());
@@ -229,12 +230,12 @@ async fn an_operator_verifies_rebuilds_and_collects() {
     assert!(removed.contains("objects removed\t0\nbroken-off uploads removed\t0"), "{removed}");
 }
 
-/// How long ago what is collected was deleted.
+/// Age of the deletions that a collection removes.
 const LONG: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// More than lies in the tables.
+/// A size in bytes that is too large for an inline object.
 const LARGE: usize = docs_sqlstore::INLINE + 1;
 
-/// A platform on the file and the blobs, at another time.
+/// Opens the platform on the file and the blobs, with a manual clock.
 async fn platform_at(clock: &ManualClock, file: &Path, blobs: &Path) -> Platform {
     let place = ObjectBlobs::folder(blobs).expect("a folder");
     let options = Options::new().clock(Arc::new(clock.clone())).blobs(Arc::new(place));
@@ -243,7 +244,7 @@ async fn platform_at(clock: &ManualClock, file: &Path, blobs: &Path) -> Platform
     Platform::builder(Arc::new(store), objects).clock(clock.clone()).build()
 }
 
-/// A space with a large file of one byte again and again; answers the address of the file, too.
+/// Creates a space with a large file, which repeats one byte. Also returns the address of the file.
 async fn space_with_file(platform: &Platform, (who, org): (&Actor, &OrgId), byte: u8) -> (SpaceId, String) {
     let me = platform.as_actor(who);
     let space = me.org(org).spaces().create(CreateSpace::default()).await.expect("a space").id;
@@ -264,14 +265,14 @@ async fn purge(platform: &Platform, space: &SpaceId) {
     space.purge().await.expect("purged");
 }
 
-/// The blobs that lie in a folder, but for the one that says whose they are.
+/// Returns the names of the blobs in a folder, except the ownership marker.
 fn blobs_in(folder: &Path) -> BTreeSet<String> {
     let below = |folder: fs::DirEntry| fs::read_dir(folder.path()).into_iter().flatten().flatten();
     let files = fs::read_dir(folder).expect("a folder").flatten().flat_map(below);
     files.map(|file| file.file_name().into_string().expect("text")).collect()
 }
 
-/// A number that a collection printed.
+/// Returns a count from the output of `collect`.
 #[track_caller]
 fn told(printed: &str, what: &str) -> usize {
     let line = printed.lines().find_map(|line| line.strip_prefix(what)?.strip_prefix('\t'));
@@ -279,7 +280,7 @@ fn told(printed: &str, what: &str) -> usize {
 }
 
 #[tokio::test]
-async fn a_collection_removes_the_blobs_of_what_is_gone_for_long_and_no_others() {
+async fn collect_removes_only_blobs_deleted_long_ago() {
     let folder = TempDir::new().expect("a folder");
     let (file, blobs) = (folder.path().join("docs.db"), folder.path().join("blobs"));
     let store = format!("sqlite:{}", file.display());
@@ -310,7 +311,7 @@ async fn a_collection_removes_the_blobs_of_what_is_gone_for_long_and_no_others()
     let found = platform.find_file(&kept, sealed).await.expect("there");
     assert_eq!(platform.file_bytes(&found, None).await.expect("read"), vec![b'b'; LARGE]);
 
-    // What an upload left that was broken off, once it is old.
+    // The file of an interrupted upload is removed only once it is old.
     let name = of_gone.first().expect("a name");
     let left = blobs.join(&name[..2]).join(name);
     fs::write(&left, "bytes").expect("written");

@@ -1,10 +1,9 @@
-//! The bounds of everything that others write, as one table, with the test that proves each and the cost of an input
-//! at the bound.
+//! The bounds of all untrusted input as one table, with the test that proves each bound and the cost of an input at it.
 //!
-//! The handbook shows the table (`reference/bounds.rs`). A constant whose name marks it as a bound has to be in the
-//! table or among `INTERNAL`, so that a new input cannot come without a row. `DOCS_BOUNDS=write cargo test --release -p
-//! docs-server --test server bounds` measures the rows that have a measurement and writes `measured.json`;
-//! `DOCS_BOUNDS_PROGRAM` names another program to measure.
+//! The handbook contains the table (`reference/bounds.rs`). A constant whose name marks it as a bound must be in the
+//! table or in `INTERNAL`, so that every new input gets a row. `DOCS_BOUNDS=write cargo test --release -p docs-server
+//! --test server bounds` measures the rows that have a measurement and writes `measured.json`. `DOCS_BOUNDS_PROGRAM`
+//! selects another program to measure.
 
 mod measure;
 mod rows;
@@ -18,16 +17,16 @@ pub(crate) use rows::{Bound, inputs};
 use rows::INTERNAL;
 use source::Sources;
 
-/// Constants that the list of limits calls by another name.
+/// Constants that the list of limits refers to by another name.
 const RENAMED: &[(&str, &str)] = &[("MAX_FRONT_MATTER_BYTES", "MAX_BYTES")];
-/// Rows that no test proves yet. The number only goes down.
+/// Number of rows without a test. It may only decrease.
 const UNPROVEN: usize = 66;
 
 fn bounds() -> impl Iterator<Item = &'static Bound> {
     inputs().flat_map(|input| input.bounds)
 }
 
-/// The bound of a row as a number; of a time in seconds.
+/// Returns the value of the bound of a row. Times are in seconds.
 pub(crate) fn values() -> impl Fn(&Bound) -> u64 {
     let sources = Sources::read();
     move |bound| sources.value(bound.constant).unwrap_or_else(|| panic!("{} has no value", bound.constant))

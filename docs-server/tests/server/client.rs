@@ -1,4 +1,4 @@
-//! A small HTTP client that tells "refused" from "no answer".
+//! A small HTTP client that distinguishes an error response from no response.
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::{Request, body::Bytes};
@@ -8,7 +8,7 @@ use hyper_util::{
 };
 use serde_json::Value;
 
-/// How often a write is sent again that the server had no turn for.
+/// Maximum number of retries of a write that failed with 503.
 const MOST_RETRIES: u32 = 10;
 
 /// A client of one server.
@@ -19,16 +19,16 @@ pub(crate) struct Client {
     token: String,
 }
 
-/// An answer: its status and its JSON (`null` where it has none).
+/// A response: its status and its JSON body, or `null` without one.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) body: Value,
-    /// It says when to try again.
+    /// `true` if the response has a `Retry-After` header.
     pub(crate) retry_after: bool,
 }
 
-/// Nobody knows what became of the request.
+/// No response was received, so the outcome of the request is unknown.
 #[derive(Debug)]
 pub(crate) struct NoAnswer;
 
@@ -38,12 +38,12 @@ impl Client {
         Self { http, base: base.to_owned(), token: token.to_owned() }
     }
 
-    /// The same user at another server.
+    /// Returns a client of another server for the same user.
     pub(crate) fn at(&self, base: &str) -> Self {
         Self { base: base.to_owned(), ..self.clone() }
     }
 
-    /// Sends a request to a path below `/v1`.
+    /// Sends a request to a path of the API, relative to `/v1`.
     pub(crate) async fn call(&self, method: &str, path: &str, body: Value) -> Result<Answer, NoAnswer> {
         let request = Request::builder()
             .method(method)
@@ -60,14 +60,14 @@ impl Client {
         Ok(Answer { status, body, retry_after })
     }
 
-    /// Reads what must be there.
+    /// Reads a resource that must exist.
     pub(crate) async fn get(&self, path: &str) -> Value {
         let answer = self.call("GET", path, Value::Null).await.expect("the server runs");
         assert_eq!(answer.status, 200, "GET {path}: {}", answer.body);
         answer.body
     }
 
-    /// Writes what must succeed, at once or when the server says that others were in the way.
+    /// Sends a write that must succeed. Retries while the server returns 503 with `Retry-After`.
     pub(crate) async fn post(&self, path: &str, body: Value) -> Value {
         let mut answer = self.call("POST", path, body.clone()).await.expect("the server runs");
         for _ in 0..MOST_RETRIES {
@@ -80,7 +80,7 @@ impl Client {
         answer.body
     }
 
-    /// All items of a list, page by page.
+    /// Returns all items of a list, page by page.
     pub(crate) async fn all(&self, path: &str) -> Vec<Value> {
         let (mut items, mut next) = (Vec::new(), String::new());
         loop {
@@ -94,7 +94,6 @@ impl Client {
     }
 }
 
-/// The id of a resource.
 pub(crate) fn id(resource: &Value) -> String {
     resource["id"].as_str().unwrap_or_else(|| panic!("an id in {resource}")).to_owned()
 }

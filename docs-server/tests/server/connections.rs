@@ -1,4 +1,4 @@
-//! Connections that send little, read little, or are too many: they end, and others are answered at all times.
+//! Connections that send slowly, read slowly, or are too many are closed, and other clients are always served.
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -24,14 +24,14 @@ mod limits;
 mod memory;
 mod responses;
 
-/// A time after which a client of these tests counts as too slow.
+/// A timeout that is exceeded in a test.
 const SHORT: Duration = Duration::from_millis(300);
-/// A time that does not pass in a test.
+/// A timeout that is never exceeded in a test.
 const LONG: Duration = Duration::from_secs(3_600);
-/// A request that anybody may send.
+/// A request that needs no authentication.
 const GET: &[u8] = b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n";
 
-/// Limits whose times do not pass.
+/// Returns limits with timeouts that are never exceeded.
 fn patient() -> ConnectionConfig {
     let pace = Pace { stall: LONG, bytes_per_second: 1 };
     ConnectionConfig {
@@ -43,12 +43,12 @@ fn patient() -> ConnectionConfig {
     }
 }
 
-/// A pace that ends a transfer soon.
+/// Returns a pace with a short stall timeout.
 fn brisk() -> Pace {
     Pace { stall: SHORT, bytes_per_second: 1_000 }
 }
 
-/// A server in the process of the test. It stops when dropped.
+/// A server in the process of the test. Dropping it stops the server.
 struct Running {
     address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
@@ -72,7 +72,7 @@ impl Running {
         Self { address, stop: Some(stop), served }
     }
 
-    /// A connection from an address of this machine, such as the second one of the loopback network.
+    /// Connects from the loopback address 127.0.0.`number`.
     async fn connect_from(&self, number: u8) -> Raw {
         Raw::connect(self.address, number).await
     }
@@ -81,7 +81,7 @@ impl Running {
         self.connect_from(1).await
     }
 
-    /// Fails unless a new client from an address is answered.
+    /// Fails unless a new client from the address is served.
     async fn answers(&self, number: u8) {
         let mut client = self.connect_from(number).await;
         client.send(GET).await;
@@ -89,7 +89,7 @@ impl Running {
     }
 }
 
-/// A connection whose bytes a test writes itself.
+/// A connection with raw access to its bytes.
 struct Raw {
     stream: TcpStream,
     received: Vec<u8>,
@@ -109,12 +109,12 @@ impl Raw {
         self.stream.write_all(bytes).await.expect("the server reads");
     }
 
-    /// Sends bytes that the server may not want.
+    /// Sends bytes. Returns `false` if the server has closed the connection.
     async fn try_send(&mut self, bytes: &[u8]) -> bool {
         self.stream.write_all(bytes).await.is_ok()
     }
 
-    /// Reads until the bytes received contain a text, and returns all up to its end.
+    /// Reads until the received bytes contain `end`, and returns them up to its end.
     async fn until(&mut self, end: &[u8]) -> Vec<u8> {
         loop {
             let found = self.received.windows(end.len()).position(|window| window == end);
@@ -127,17 +127,17 @@ impl Raw {
         }
     }
 
-    /// The head of the next response.
+    /// Returns the head of the next response.
     async fn head(&mut self) -> String {
         String::from_utf8(self.until(b"\r\n\r\n").await).expect("text").to_ascii_lowercase()
     }
 
-    /// The status of the next response, whose body is read.
+    /// Returns the status of the next response, and reads its body.
     async fn status(&mut self) -> u16 {
         self.response().await.0
     }
 
-    /// The status and the body of the next response, which states its length.
+    /// Returns the status and the body of the next response, which must have a `Content-Length`.
     async fn response(&mut self) -> (u16, String) {
         let head = self.head().await;
         let field = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
@@ -146,7 +146,7 @@ impl Raw {
         (status, String::from_utf8_lossy(&self.exactly(length).await).into_owned())
     }
 
-    /// The next bytes, as many as asked for.
+    /// Returns the next `count` bytes.
     async fn exactly(&mut self, count: usize) -> Vec<u8> {
         while self.received.len() < count {
             let read = timeout(PATIENCE, self.stream.read_buf(&mut self.received)).await.expect("in time");
@@ -155,10 +155,10 @@ impl Raw {
         self.received.drain(..count).collect()
     }
 
-    /// Waits until the server closes the connection, and returns all that it sent before.
+    /// Waits until the server closes the connection, and returns all bytes received before.
     async fn closed(&mut self) -> Vec<u8> {
         let closed = async {
-            // A reset is an end as well.
+            // A reset also counts as closed.
             while self.stream.read_buf(&mut self.received).await.is_ok_and(|read| read > 0) {}
         };
         timeout(PATIENCE, closed).await.expect("the server closes the connection");
@@ -166,8 +166,8 @@ impl Raw {
     }
 }
 
-/// Sends a piece of bytes again and again, with a pause between, until the server closes the connection or `pieces` are
-/// sent; returns how many were sent.
+/// Sends a piece of bytes repeatedly, with a pause in between, until the server closes the connection or `pieces` are
+/// sent. Returns the number of sent pieces.
 async fn drip(client: &mut Raw, piece: &[u8], (pieces, pause): (usize, Duration)) -> usize {
     let mut ticks = tokio::time::interval(pause);
     for sent in 0..pieces {

@@ -1,7 +1,7 @@
-//! The server as a process of its own, killed without warning: what it acknowledged is still there.
+//! The server as a separate process that is killed without warning. Acknowledged writes must survive.
 //!
-//! Stores: SQLite always, PostgreSQL when `DOCS_TEST_POSTGRES` names a server. `DOCS_CRASH_ROUNDS` says how often each
-//! is killed.
+//! Stores: SQLite always, PostgreSQL if `DOCS_TEST_POSTGRES` contains the URL of a server. `DOCS_CRASH_ROUNDS` sets the
+//! number of kills per store, 4 by default.
 
 mod crash;
 mod load;

@@ -1,4 +1,4 @@
-//! The flags of the program, as an operator meets them: each on a server of its own process.
+//! The flags of the program, each tested on a server in a separate process.
 
 mod files_origin;
 mod hosts;
@@ -31,7 +31,6 @@ use crate::{
 
 const ANY: &str = "127.0.0.1:0";
 
-/// An answer.
 struct Answer {
     status: u16,
     headers: HeaderMap,
@@ -67,14 +66,14 @@ async fn get(url: &str) -> Value {
     answer.body
 }
 
-/// The address of a search for what the handbook says.
+/// Returns the URL of a search for a text of the handbook.
 async fn search(server: &Process) -> String {
     let orgs = get(&format!("{}/v1/orgs", server.base)).await;
     let org = orgs["items"][0]["id"].as_str().expect("an id");
     format!("{}/v1/orgs/{org}/search?query=change%20request", server.base)
 }
 
-/// Waits until the handbook is found. Until the index is made, a search may be refused with 503.
+/// Waits until a search finds the handbook. Searches may return 503 until the index is built.
 async fn found(server: &Process) {
     let url = search(server).await;
     until("a page of the handbook", async || {
@@ -98,17 +97,17 @@ async fn the_search_index_of_a_file_is_kept_beside_it_and_used_again() {
     found(&server).await;
     drop(server);
     let index = folder.path().join("docs.db.search/sqlite/index.db");
-    // A file that is made anew is another one.
+    // A rebuilt index would be a new file with another inode.
     let number = || std::fs::metadata(&index).expect("the file of the index").ino();
     let before = number();
     let server = Process::start(&store).await;
-    // It is there at once: the first search that is asked for is answered.
+    // The persistent index is ready immediately, so the first search succeeds.
     let answer = get_any(&search(&server).await).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
     assert!(!answer.body["items"].as_array().expect("a list").is_empty(), "{}", answer.body);
     assert_eq!(number(), before, "what was indexed is still there");
     drop(server);
-    // Damage is no reason not to start.
+    // A damaged index does not prevent the start.
     for end in ["", "-wal"] {
         std::fs::write(format!("{}{end}", index.display()), "no database").expect("damaged");
     }
@@ -123,7 +122,7 @@ async fn the_search_index_is_where_the_flag_says() {
     let server = Process::with(&["--bind", ANY, "--store", &store, "--search-index", text(&index)]).await;
     found(&server).await;
     assert!(index.join("sqlite/index.db").exists() && !folder.path().join("docs.db.search").exists());
-    // It belongs to one server.
+    // An index belongs to one server.
     let (said, code) = refused(&["--bind", ANY, "--search-index", text(&index)]).await;
     assert!(said.contains("--search-index") && said.contains("in use by another process"), "{said}");
     assert_ne!(code, Some(0));
@@ -136,7 +135,7 @@ async fn the_search_index_is_where_the_flag_says() {
     assert!(said.contains("--search-index") && said.contains("cannot hold a search index"), "{said}");
 }
 
-/// A body of zeros that is made while it is sent.
+/// A body of zeros that is generated while it is sent.
 struct Zeros(usize);
 
 impl Body for Zeros {
@@ -153,7 +152,7 @@ impl Body for Zeros {
     }
 }
 
-/// The most bytes of memory that the server has used so far; `None` where the system does not tell.
+/// Returns the peak memory of the server in bytes, or `None` if the system does not report it.
 fn peak_memory(server: &Process) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id())).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -161,7 +160,7 @@ fn peak_memory(server: &Process) -> Option<u64> {
 }
 
 #[tokio::test]
-async fn a_large_file_goes_through_the_server_to_the_place_of_blobs_and_back_without_being_held() {
+async fn large_files_stream_to_and_from_blobs_in_bounded_memory() {
     const SIZE: usize = 100_000_000;
     let folder = TempDir::new().expect("a folder");
     let (store, blobs) =
@@ -230,7 +229,7 @@ async fn import(server: &Process, url: &str, cache_id: Option<&str>) {
     .await;
 }
 
-/// The address of a Git daemon for the repositories in a folder, as long as the test runs.
+/// Starts a Git daemon for the repositories in a folder, for the duration of the test. Returns its address.
 fn git_daemon(folder: &Path) -> std::net::SocketAddr {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -247,8 +246,9 @@ fn git_daemon(folder: &Path) -> std::net::SocketAddr {
     address
 }
 
+/// `--git-cache` and `--git-cache-size`, and the default cache of an SQLite store.
 #[tokio::test]
-async fn the_git_cache_keeps_the_repositories_of_imports_that_name_a_cache() {
+async fn git_cache_keeps_repositories_by_cache_id_or_space() {
     let folder = TempDir::new().expect("a folder");
     let repository = git2::Repository::init(folder.path().join("repository")).expect("a repository");
     let mut index = repository.index().expect("an index");
@@ -268,14 +268,14 @@ async fn the_git_cache_keeps_the_repositories_of_imports_that_name_a_cache() {
     };
     let kept = || kept_in(&cache);
     let server = Process::with(&flags).await;
-    // What names no cache is kept for its space.
+    // An import without a cache id is cached per space.
     for (id, count) in [(None, 1), (Some("docs"), 2), (Some("guides"), 3), (Some("docs"), 3)] {
         import(&server, &url, id).await;
         assert_eq!(kept(), count);
     }
     let (said, _) = refused(&flags).await;
     assert!(said.contains("--git-cache") && said.contains("another server"), "{said}");
-    // What a small one kept before is gone when the next is fetched.
+    // With a small limit, the next fetch evicts all earlier repositories.
     drop(server);
     let small = Process::with(&[&flags[..], &["--git-cache-size", "1 kB"]].concat()).await;
     import(&small, &url, Some("news")).await;
@@ -290,7 +290,7 @@ async fn the_git_cache_keeps_the_repositories_of_imports_that_name_a_cache() {
     assert!(said.contains("--git-cache") && said.contains("README.md"), "{said}");
     assert_ne!(code, Some(0));
 
-    // Beside a store on a disk there is one, unless none is wanted; a second server does without.
+    // An SQLite store has a default cache folder, unless disabled. A second server runs without a cache.
     let store = format!("sqlite:{}", text(&folder.path().join("docs.db")));
     let beside = folder.path().join("docs.db.git");
     let flags = ["--bind", ANY, "--outbound", "private", "--store", &store];
@@ -343,7 +343,7 @@ async fn pages_of_the_origins_that_are_named_may_call_the_api() {
 }
 
 #[tokio::test]
-async fn the_rate_limit_believes_the_proxies_that_are_named_and_nobody_else() {
+async fn rate_limit_trusts_only_configured_proxies() {
     let server =
         Process::with(&["--bind", ANY, "--rate-limit", "2", "--trusted-proxies", "10.0.0.0/8,127.0.0.1"])
             .await;
@@ -390,14 +390,15 @@ async fn an_address_that_is_printed_can_be_connected_to() {
     assert!(said.contains("--bind") && said.contains("localhost:4000") && code != Some(0), "{said}");
 }
 
+/// A base URL with a path: the server answers with and without the path.
 #[tokio::test]
-async fn the_path_of_the_base_url_is_in_the_document_and_in_every_address_and_is_served() {
-    // The test reaches the server where it listens, and it says where others do.
+async fn base_url_path_is_served_and_in_document_and_addresses() {
+    // The server listens at one URL and advertises another as its base URL.
     let port = TcpListener::bind(ANY).await.expect("a port").local_addr().expect("it is known").port();
     let (bind, base) = (format!("127.0.0.1:{port}"), format!("http://localhost:{port}/docs-api"));
     let server = Process::with(&["--bind", &bind, "--base-url", &format!("{base}/")]).await;
     assert_eq!(server.base, base);
-    // A proxy may take the path away, or leave it.
+    // A proxy may strip the path or forward it.
     for root in [format!("http://{bind}"), format!("http://{bind}/docs-api")] {
         let document = get(&format!("{root}/openapi.json")).await;
         assert_eq!(document["servers"], json!([{ "url": format!("{base}/v1") }]), "{root}");
@@ -424,8 +425,8 @@ fn text_of(value: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn a_server_on_all_addresses_says_at_its_start_what_it_hands_out() {
-    // Something that is refused later ends the server, after it has said where it listens.
+async fn wildcard_bind_logs_the_default_base_url_at_start() {
+    // The invalid store ends the server after it has logged its base URL.
     let folder = TempDir::new().expect("a folder");
     let none = format!("sqlite:{}", folder.path().join("nowhere/docs.db").display());
     for (flags, is_said) in [
@@ -440,7 +441,7 @@ async fn a_server_on_all_addresses_says_at_its_start_what_it_hands_out() {
 }
 
 #[tokio::test]
-async fn health_tells_whether_the_server_at_the_bind_address_can_serve() {
+async fn health_command_reports_the_server_at_the_bind_address() {
     let health = async |bind: &str| -> Output {
         let mut command = tokio::process::Command::from(program());
         let output = command.args(["health", "--bind", bind]).kill_on_drop(true).output();
@@ -450,7 +451,7 @@ async fn health_tells_whether_the_server_at_the_bind_address_can_serve() {
     let at = server.base.trim_start_matches("http://").to_owned();
     let port = at.rsplit(':').next().expect("a port");
     for bind in [at.as_str(), &format!("0.0.0.0:{port}"), &format!("localhost:{port}")] {
-        // The program waits for an answer for some seconds only, which a machine with much else to do may need.
+        // The health command has a short timeout, which a busy machine may exceed. Hence the retries.
         until(&format!("an answer at {bind}"), async || {
             let output = health(bind).await;
             output.status.success() && String::from_utf8_lossy(&output.stdout).contains("ok")
@@ -471,7 +472,7 @@ async fn a_database_without_tls_is_refused_where_that_is_required() {
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             let mut request = [0; 8];
-            // The client may go as it likes.
+            // The client may close the connection early.
             let _ = stream.read_exact(&mut request).await;
             let _ = stream.write_all(b"N").await;
         }
@@ -539,7 +540,7 @@ async fn the_greeting_says_where_the_handbook_is_read() {
 }
 
 #[tokio::test]
-async fn a_translator_that_misses_something_is_refused_with_the_flag_and_never_with_its_key() {
+async fn incomplete_translator_flags_are_rejected_without_the_key() {
     let url = "http://127.0.0.1:1";
     for (flags, flag) in [
         (&["--translator", "openai", "--translator-url", url][..], "--translator-model"),

@@ -1,7 +1,7 @@
-//! The server with real repositories behind a host of Git: what is edited on either side arrives at the other, and a
-//! server that is killed in the middle leaves neither by half.
+//! The server with real repositories on a Git host: edits propagate in both directions, and a server that is killed
+//! halfway leaves no partial state in either.
 //!
-//! The host needs the `git` program; without it, a line says that nothing was run.
+//! The host needs the `git` program. Without it, the tests print a message and do not run.
 
 mod crash;
 mod hook;
@@ -13,7 +13,7 @@ mod transcript;
 use crate::client::{Client, id};
 use serde_json::{Value, json};
 
-/// Changes content by way of a change request.
+/// Changes content through a change request.
 async fn edit(client: &Client, space: &str, changes: Value) {
     let requests = format!("/spaces/{space}/change-requests");
     let request = format!("{requests}/{}", id(&client.post(&requests, json!({})).await));
@@ -22,7 +22,7 @@ async fn edit(client: &Client, space: &str, changes: Value) {
     assert_eq!(merged["result"], "merge", "{merged}");
 }
 
-/// The page of a file, and its text.
+/// Returns the id and the text of the page of a file.
 async fn page_of(client: &Client, space: &str, path: &str) -> (String, String) {
     let content = client.get(&format!("/spaces/{space}/content")).await;
     let pages = content["pages"].as_array().expect("pages");
@@ -31,7 +31,7 @@ async fn page_of(client: &Client, space: &str, path: &str) -> (String, String) {
     (id(page), client.get(&read).await["markdown"].as_str().expect("a text").to_owned())
 }
 
-/// Puts a text in place of another on the page of a file, by way of a change request.
+/// Replaces a text on the page of a file through a change request.
 async fn edit_page(client: &Client, space: &str, path: &str, (from, to): (&str, &str)) {
     let (page, text) = page_of(client, space, path).await;
     assert!(text.contains(from), "{text}");

@@ -1,9 +1,8 @@
-//! Every command of the handbook and of the README, run as it is written, page by page: each page against a fresh
-//! server, by a shell that stops at the first command that fails, at the first answer that is an error, and at the
-//! first name that was never set.
+//! Runs every command of the handbook and of the README unchanged, page by page. Each page gets a new server and a
+//! shell that stops at the first failing command, error response or unset variable.
 //!
-//! The commands need `bash`, `curl` and `jq`, one page `openssl`; where one is missing, a line says that nothing was
-//! run.
+//! The commands need `bash`, `curl` and `jq`, and on one page `openssl`. If one is missing, the tests print a message
+//! and do not run.
 
 use std::{
     fs,
@@ -23,12 +22,13 @@ use tokio::{
 
 use crate::process::{PATIENCE, Process, TOKEN, until};
 
-/// The address that the pages give the server.
+/// The address of the server in the pages.
 const SERVER: &str = "127.0.0.1:4000";
-/// The web page and the repository that the pages import, and what each is in the test: nothing here needs a network.
+/// The web page and the repository that the pages import. The tests replace them by local ones, so no network is
+/// needed.
 const WEB_PAGE: &str = "https://example.com/docs";
 const REPOSITORY: &str = "https://github.com/example/project.git";
-/// The certificate that a page has its readers save.
+/// The certificate that the reader saves as a file on a page.
 const CERTIFICATE: &str = include_str!("saml/provider.crt");
 
 fn root() -> PathBuf {
@@ -39,23 +39,23 @@ fn handbook() -> PathBuf {
     root().join("examples/handbook")
 }
 
-/// The Markdown files of the handbook, by their path in it. What others include is part of them.
+/// Returns the paths of the Markdown files of the handbook, without the included files.
 fn pages() -> Vec<String> {
     let handbook = docs_server::handbook().expect("the handbook");
     let paths = handbook.entries().iter().map(|entry| entry.path.clone());
     paths.filter(|path| path.ends_with(".md") && !path.starts_with('.') && !path.contains("/.")).collect()
 }
 
-/// A block of code that matters to a shell.
+/// A code block for the shell.
 #[derive(Debug, PartialEq, Eq)]
 enum Block {
-    /// Commands, and where they stand.
+    /// Commands, with their location.
     Commands(String, String),
-    /// A file that the reader is told to save.
+    /// A file that the reader is instructed to save: its name and its text.
     File(String, String),
 }
 
-/// The blocks of a page, those of what it includes in their place.
+/// Returns the blocks of a page, with those of included files in place.
 fn blocks(path: &Path) -> Vec<Block> {
     let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let (mut found, mut title) = (Vec::new(), None);
@@ -84,7 +84,7 @@ fn blocks(path: &Path) -> Vec<Block> {
     found
 }
 
-/// The text in quotes behind a beginning.
+/// Returns the quoted text after `start`.
 fn quoted<'t>(line: &'t str, start: &str) -> Option<&'t str> {
     line.strip_prefix(start)?.split('"').next()
 }
@@ -93,7 +93,7 @@ fn has_commands(page: &str) -> bool {
     blocks(&handbook().join(page)).iter().any(|block| matches!(block, Block::Commands(..)))
 }
 
-/// The names that commands set from an answer.
+/// Returns the variables that commands set from a command output.
 fn names_set(code: &str) -> Vec<&str> {
     let name = |line: &'_ str| -> Option<usize> {
         let (name, value) = line.split_once('=')?;
@@ -104,7 +104,7 @@ fn names_set(code: &str) -> Vec<&str> {
     code.lines().filter_map(|line| Some(&line[..name(line)?])).collect()
 }
 
-/// A shell script of blocks, which stops where something is wrong and says where.
+/// Returns a shell script of the blocks that stops at the first error and prints its location.
 fn script(blocks: &[Block], folder: &Path) -> String {
     let mut script = "set -euo pipefail\ntrap 'echo \"stopped at $STANDS\" >&2' ERR\n".to_owned();
     for block in blocks {
@@ -123,8 +123,8 @@ fn script(blocks: &[Block], folder: &Path) -> String {
     script
 }
 
-/// Programs that stand before those of the machine: `curl` fails when the answer is an error; `cargo` and `docker`
-/// would build, so they only write down what they were asked.
+/// Writes wrappers that take precedence over the programs of the machine: `curl` fails on an error response; `cargo`
+/// and `docker` would build, so they only record their arguments.
 fn programs(folder: &Path) {
     let bin = folder.join("bin");
     fs::create_dir(&bin).expect("a folder");
@@ -160,7 +160,7 @@ fn is_missing(programs: &[&str]) -> bool {
     !missing.is_empty()
 }
 
-/// A repository with a folder of documentation on its branch `main`.
+/// Creates a repository with a documentation folder on its branch `main`.
 fn repository(folder: &Path) -> String {
     let path = folder.join("project.git");
     let repository = git2::Repository::init_bare(&path).expect("a repository");
@@ -179,14 +179,14 @@ fn repository(folder: &Path) -> String {
     format!("file://{}", path.display())
 }
 
-/// A website of one page.
+/// Starts a website of one page and returns its URL.
 async fn website() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let url = format!("http://{}/docs", listener.local_addr().expect("its address"));
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             let mut asked = [0; 4096];
-            // Whoever asks again or goes away is none of this test's.
+            // Errors of the client are irrelevant to this test.
             let _ = stream.read(&mut asked).await;
             let body = "<html><head><title>Docs</title></head><body><main><h1>Docs</h1><p>Text.</p></main></body></html>";
             let head = format!(
@@ -199,7 +199,7 @@ async fn website() -> String {
     url
 }
 
-/// Runs a script in a folder, with the programs of the test before those of the machine.
+/// Runs a script in a folder, with the wrappers first in the path.
 async fn run(script: String, folder: &Path) {
     let path = std::env::var("PATH").expect("a path");
     let mut shell = tokio::process::Command::new("bash");
@@ -220,7 +220,7 @@ async fn run(script: String, folder: &Path) {
     assert!(done.status.success(), "{}\n{}", said(&done.stdout), said(&done.stderr));
 }
 
-/// What `cargo run` was asked for are flags that there are.
+/// Checks that the recorded `cargo run` commands have valid flags.
 fn check_asked(folder: &Path) {
     let Ok(asked) = fs::read_to_string(folder.join("asked")) else { return };
     for line in asked.lines().filter_map(|line| line.strip_prefix("cargo run --example server")) {
@@ -254,7 +254,7 @@ async fn page_runs(page: &str) {
     check_asked(folder);
 }
 
-/// Waits until the first space has the handbook.
+/// Waits until the handbook is imported into the first space.
 async fn handbook_is_imported(address: &str) {
     let script = format!(
         "api() {{ curl -sS --fail -H 'Authorization: Bearer {TOKEN}' \"http://{address}/v1$1\"; }}; \
@@ -268,8 +268,8 @@ async fn handbook_is_imported(address: &str) {
     .await;
 }
 
-/// Commands for a shell that stand in the handbook and are not run as they are: they ask a registry of packages. What
-/// they start is run by a test of its own.
+/// Shell commands of the handbook that do not run here, because they use a package registry. A separate test covers the
+/// programs that they install.
 const NOT_RUN: &[&str] = &["npm install @gitbook/api@0.130.0"];
 
 #[test]
@@ -290,7 +290,7 @@ fn commands_for_a_shell_are_run_or_named_here() {
 
 macro_rules! pages {
     ($($name:ident: $page:literal,)*) => {
-        /// The pages that have commands.
+        /// The pages with commands.
         const PAGES: &[&str] = &[$($page),*];
 
         mod every_command_runs_as_it_is_written_in {
@@ -330,14 +330,14 @@ pages! {
     server_flags: "reference/server-flags.md",
 }
 
-/// The folder of packages for node that holds the published client, where there is one.
+/// Returns the `node_modules` folder with the published client, if it is installed.
 fn published_client() -> Option<PathBuf> {
     let modules = PathBuf::from(std::env::var_os("DOCS_TEST_NODE_MODULES")?);
     modules.join("@gitbook/api").is_dir().then_some(modules)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_published_client_publishes_a_specification_as_the_handbook_says() {
+async fn published_client_runs_the_specification_guide() {
     let (Some(modules), false) = (published_client(), is_missing(&["bash", "curl", "jq", "node"])) else {
         println!("the published client is not run: DOCS_TEST_NODE_MODULES has no @gitbook/api");
         return;

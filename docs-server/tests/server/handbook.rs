@@ -1,4 +1,4 @@
-//! The handbook, which is the largest content at hand: what becomes of it elsewhere.
+//! The handbook as test content: its PDF file and its translation.
 
 mod pdf;
 mod translated;
@@ -8,7 +8,7 @@ use docs_git::LocalRemote;
 use docs_memstore::{MemObjects, MemStore};
 use docs_server::{FirstStart, HANDBOOK_URL, MAIN, create_site, first_start, handbook, import, imported};
 
-/// A platform whose only space is the handbook.
+/// A platform with the handbook as its only space.
 struct Handbook {
     platform: Platform,
     setup: FirstStart,

@@ -1,8 +1,8 @@
-//! A running server and what others have written: whatever a document, an archive or a repository does to its reader,
-//! the process stays, answers everybody else meanwhile, and takes a bounded amount of memory.
+//! A running server that reads hostile input: for every document, archive or repository, the process survives, keeps
+//! serving other requests, and uses bounded memory.
 //!
-//! `cargo test -p docs-server --test server hostile -- --nocapture` prints what became of each, and the memory of the
-//! server.
+//! `cargo test -p docs-server --test server hostile -- --nocapture` prints the outcome of each input and the memory of
+//! the server.
 
 mod small;
 
@@ -26,20 +26,20 @@ use tokio::{
 };
 
 const MB: u64 = 1_000_000;
-/// More than a server takes that does nothing, and less than any of these documents would have taken.
+/// Maximum memory of the server in bytes: above that of an idle server, below the cost of each document without limits.
 const MOST_MEMORY: u64 = 300 * MB;
 
-/// What is to be imported, and what becomes of it.
+/// A document to import, with the expected outcome.
 struct Foreign {
     name: &'static str,
     source: &'static str,
     kind: &'static str,
     bytes: Vec<u8>,
-    /// Parts of the answer's text when it is refused; none when it is imported.
+    /// A part of the expected error message; `None` if the import succeeds.
     refusal: Option<&'static str>,
 }
 
-/// An archive of files, packed.
+/// Returns a compressed archive of files.
 pub(crate) fn archive(files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (path, bytes) in files {
@@ -49,18 +49,18 @@ pub(crate) fn archive(files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Vec
     writer.finish().expect("an archive").into_inner()
 }
 
-/// A tag with so many attributes that one call for each would fill the stack of a thread.
+/// Returns a tag with enough attributes to overflow the stack of a thread if each used one recursive call.
 fn tag_with_many_attributes() -> String {
     format!("<h1>Title</h1><p>Text <a href=\"b\"{}>x</a></p>", " a=\"v\"".repeat(7_500))
 }
 
-/// A table of contents whose blocks repeat a text by aliases.
+/// Returns an archive with a table of contents whose blocks repeat a text through YAML aliases.
 fn aliases() -> Vec<u8> {
     let aliases = vec!["*a"; 900].join(",");
     let mut contents = String::from("* [Start](README.md)\n");
     let mut chance: u64 = 0x9e37_79b9_7f4a_7c15;
     for _ in 0..150 {
-        // They differ, or they would be packed too well.
+        // The texts differ, as equal texts would compress too well.
         let noise: String = (0..32)
             .map(|_| {
                 chance ^= chance << 13;
@@ -76,7 +76,7 @@ fn aliases() -> Vec<u8> {
     archive(files.map(|(path, bytes)| (path.to_owned(), bytes)))
 }
 
-/// A Word document with as many bytes of text.
+/// Returns a Word document with this many bytes of text.
 fn word(bytes: usize) -> Vec<u8> {
     let paragraph = format!("<w:p><w:r><w:t>{}</w:t></w:r></w:p>", "Some words. ".repeat(80));
     let body = paragraph.repeat(bytes / paragraph.len());
@@ -135,14 +135,14 @@ fn documents() -> Vec<Foreign> {
     ]
 }
 
-/// Serves documents by their number, and answers where.
+/// Serves documents by path, and returns the base URL.
 pub(crate) async fn serve(documents: BTreeMap<String, (&'static str, Arc<[u8]>)>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let base = format!("http://{}", listener.local_addr().expect("its address"));
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             let mut asked = [0; 4096];
-            // Whoever goes away again is the server's business.
+            // The client may close the connection early.
             let length = stream.read(&mut asked).await.unwrap_or_default();
             let asked = String::from_utf8_lossy(&asked[..length]).into_owned();
             let path = asked.split(' ').nth(1).unwrap_or_default();
@@ -162,21 +162,21 @@ pub(crate) async fn serve(documents: BTreeMap<String, (&'static str, Arc<[u8]>)>
     base
 }
 
-/// A line of what Linux knows of the memory of a process; nothing on other systems.
+/// Returns a line of `/proc/PID/status` in bytes; `None` on systems other than Linux.
 fn memory(server: &Process, line: &str) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id())).ok()?;
     let line = status.lines().find_map(|text| text.strip_prefix(line))?;
     Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1024)
 }
 
-/// Lets the most memory that the process had be the memory that it has, and answers how much that is.
+/// Resets the peak memory of the process, and returns its current memory.
 fn forget_peak(server: &Process) -> u64 {
-    // Where that is not possible the peak is of the whole test, which is held to the same.
+    // If the reset is not permitted, the peak is that of the whole test, with the same limit.
     let _ = std::fs::write(format!("/proc/{}/clear_refs", server.child.id()), "5");
     memory(server, "VmRSS:").unwrap_or_default()
 }
 
-/// The process is the one that was started, answers, and has taken no more memory than it may.
+/// Fails unless the process is the original one, responds, and stays within the memory limit.
 async fn is_well(server: &mut Process, client: &Client, (what, before): (&str, u64)) {
     assert!(server.child.try_wait().expect("a child").is_none(), "{what}: the server ended");
     client.get("/orgs").await;
@@ -186,7 +186,7 @@ async fn is_well(server: &mut Process, client: &Client, (what, before): (&str, u
     assert!(peak.is_none_or(|peak| peak < MOST_MEMORY), "{what}: {peak:?} bytes");
 }
 
-/// Does something while others are answered all the time; answers what came of it, and how often they were.
+/// Runs `work` while another client sends requests. Returns its result and the number of those requests.
 async fn beside_others<T>(client: &Client, work: impl Future<Output = T>) -> (T, u64) {
     let mut answered = 0;
     let others = async {
@@ -211,7 +211,7 @@ async fn start(folder: &Path, worker: &str) -> (Process, Client, String) {
     (server, client, org)
 }
 
-/// A space whose content may be edited.
+/// Creates a space with editable live content.
 async fn space(client: &Client, org: &str) -> String {
     let new = json!({ "title": "Foreign", "editMode": "live" });
     let space = id(&client.post(&format!("/orgs/{org}/spaces"), new).await);
@@ -220,7 +220,7 @@ async fn space(client: &Client, org: &str) -> String {
     space
 }
 
-/// The pages of a tree, those below others too.
+/// Collects the ids of all document pages of a tree.
 fn documents_in(pages: &Value, out: &mut Vec<String>) {
     for page in pages.as_array().into_iter().flatten() {
         if page["type"] == "document" {
@@ -242,7 +242,7 @@ async fn no_document_of_others_ends_the_server_or_takes_its_memory() {
         let folder = TempDir::new().expect("a folder");
         let (mut server, client, org) = start(folder.path(), worker).await;
         for (n, foreign) in documents.iter().enumerate() {
-            // What is read in the process of the server is what it is asked to take there.
+            // A Word document of this size may use that much memory in the server process without a worker.
             if worker == "none" && foreign.source == "docx" {
                 continue;
             }
@@ -275,7 +275,7 @@ async fn no_document_of_others_ends_the_server_or_takes_its_memory() {
     }
 }
 
-/// A repository with a page that is too long, and thirty files that are large and take no room in it.
+/// Creates a repository with an oversized page, and thirty files that are large but compress to almost nothing.
 fn repository(folder: &Path) -> String {
     let path = folder.join("foreign.git");
     let repository = git2::Repository::init_bare(&path).expect("a repository");
@@ -295,7 +295,7 @@ fn repository(folder: &Path) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_repository_with_files_that_are_too_large_costs_an_import_and_no_more() {
+async fn oversized_files_in_a_repository_fail_only_the_import() {
     let folder = TempDir::new().expect("a folder");
     let (mut server, client, org) = start(folder.path(), "self").await;
     let url = repository(folder.path());

@@ -1,7 +1,7 @@
-//! A newcomer's way in a real browser: the program starts for the first time, and what it publishes is read.
+//! The path of a new user in a real browser: the first start of the program, and the pages that it publishes.
 //!
-//! Where Chromium is not installed the test says so and does nothing. With a folder in `DOCS_TEST_SCREENSHOTS` ten
-//! pages are pictured there, as a desktop and a phone show them, light and dark.
+//! If Chromium is not installed, the test prints a message and does not run. If `DOCS_TEST_SCREENSHOTS` is set to a
+//! folder, the test saves screenshots of ten pages there: desktop and phone, light and dark.
 
 #[path = "../../../docs-site/tests/site/chromium.rs"]
 pub(crate) mod chromium;
@@ -22,16 +22,15 @@ use tokio::{
     process::ChildStdout,
 };
 
-/// What the program says when it starts on an empty store.
+/// The output of the program at its first start.
 struct Greeting {
     process: Process,
-    /// Where people are told to read the handbook.
+    /// The URL of the handbook.
     handbook: String,
-    /// The administrator's token.
     token: String,
 }
 
-/// Starts the program as its readme says, on a port of its own, and reads what it says.
+/// Starts the program with the flags of the README and its own port, and parses its output.
 async fn first_start() -> Greeting {
     let mut command = program();
     let mut child =
@@ -43,7 +42,7 @@ async fn first_start() -> Greeting {
         let line = tokio::time::timeout(PATIENCE, lines.next_line()).await.expect("it starts in time");
         said.push(line.expect("its output can be read").unwrap_or_else(|| panic!("a greeting: {said:?}")));
     }
-    // What else it prints is not needed, but the pipe must not fill up.
+    // Drains the remaining output, so that the pipe does not fill up.
     tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
     let after = |words: &str| {
         let found = said.iter().find_map(|line| line.strip_prefix(words));
@@ -54,8 +53,9 @@ async fn first_start() -> Greeting {
     Greeting { process: Process { child, base }, handbook, token: after("export DOCS_TOKEN=") }
 }
 
+/// Starts at the URL that the program prints, and ends with a new site.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_newcomer_reads_the_handbook_from_the_greeting_on_and_then_a_site_of_their_own() {
+async fn new_user_reads_the_handbook_and_an_own_site() {
     let Some(browser) = Browser::start().await else { return };
     let mut reader = Reader { browser };
     let greeting = first_start().await;
@@ -84,7 +84,7 @@ async fn opens_the_handbook(reader: &mut Reader, address: &str) {
     assert_eq!(reader.heading().await, "Welcome");
     reader.sees("main", "This handbook is itself a space on the platform").await;
     reader.sees(".tree", "Quick start").await;
-    // Pictures are loaded when a reader comes near them.
+    // Images are loaded lazily.
     reader.browser.eval("document.querySelector('main img').scrollIntoView()").await;
     let loaded =
         "[...document.querySelectorAll('main img')].every((it) => it.complete && it.naturalWidth > 0)";
@@ -92,7 +92,7 @@ async fn opens_the_handbook(reader: &mut Reader, address: &str) {
 }
 
 async fn reads_a_page(reader: &mut Reader) {
-    // What stands below a page is shown where the reader opens it.
+    // Child pages are collapsed until the reader opens their parent.
     let below = ".tree a[href$='/concepts/content-and-revisions']";
     assert!(!reader.can_see(below).await);
     reader.click(".tree .branch:has(> a[href$='/concepts']) summary").await;

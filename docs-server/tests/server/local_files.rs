@@ -1,4 +1,4 @@
-//! Files that the program keeps on the machine, and the lock by which programs on one store notice each other.
+//! Files that the program writes on the machine, and the lock by which programs on one store detect each other.
 
 use std::{
     fs,
@@ -31,7 +31,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// All that is below a folder.
+/// Returns all paths in a folder, recursively.
 fn below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder") {
@@ -87,17 +87,17 @@ async fn a_backup_of_sqlite_is_for_its_owner() {
     SqliteStore::open(&copy, Options::new()).await.expect("it opens");
 }
 
-/// A rebuild is refused while a server runs, and works when the server was killed.
+/// Checks that a rebuild is refused while a server runs, and succeeds after the server was killed.
 async fn rebuilds_alone(stand: &Stand) {
     let server = Process::with(&["--bind", ANY, "--store", &stand.url, "--search-index", "memory"]).await;
     let output = rebuild(&stand.url);
     assert!(!output.status.success() && output.stdout.is_empty(), "{}", said(&output));
     assert!(said(&output).contains("is in use: stop all servers"), "{}", said(&output));
-    // Other commands go on beside it.
+    // Other commands work while the server runs.
     let users = program().args(["admin", "user", "list", "--store", &stand.url]).output().expect("it starts");
     assert!(users.status.success(), "{}", said(&users));
     drop(server);
-    // A killed process gives way when the database notices.
+    // The database releases the lock of a killed process with a delay.
     until("the end of the server", async || rebuild(&stand.url).status.success()).await;
 }
 

@@ -1,8 +1,8 @@
-//! The server as a process of its own, as operators, newcomers and others' programs meet it, and what the handbook says
-//! of it.
+//! The server as a separate process, from the view of operators, new users and other programs, and the handbook about
+//! it.
 //!
-//! All is one program, since each that is linked with the server takes longer to build than most of these take to run.
-//! What tests need beside the server they name themselves; where it is missing, a line says that nothing was run.
+//! All tests are in one program, because linking with the server takes longer than running most of them. Each test
+//! names its requirements besides the server. If one is missing, the test prints a message and does not run.
 
 mod admin;
 mod bounds;

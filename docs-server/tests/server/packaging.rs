@@ -1,5 +1,5 @@
-//! Files that name flags, features and crates: the image, the systemd unit, the README, ARCHITECTURE and the handbook.
-//! Flags are read with the parser of the program, so that none of these files is out of date.
+//! Files that mention flags, features and crates: the image, the systemd unit, the README, ARCHITECTURE and the
+//! handbook. The parser of the program validates the flags in them, so that none of these files becomes outdated.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +15,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The flags of the program by their environment variables.
+/// Returns the flags of the program by their environment variables.
 fn flags() -> BTreeMap<String, Arg> {
     let of = |arg: &Arg| Some((arg.get_env()?.to_str()?.to_owned(), arg.clone()));
     Cli::command().get_arguments().filter_map(of).collect()
@@ -25,7 +25,7 @@ fn long(arg: &Arg) -> String {
     format!("--{}", arg.get_long().expect("every flag has a long name"))
 }
 
-/// The program takes these words.
+/// Fails unless the program accepts the arguments.
 #[track_caller]
 fn parses(words: &[String]) {
     if let Err(error) = Cli::try_parse_from(words) {
@@ -33,7 +33,7 @@ fn parses(words: &[String]) {
     }
 }
 
-/// The program takes this variable with this value.
+/// Fails unless the program accepts the variable with this value.
 #[track_caller]
 fn sets(assignment: &str) {
     let (name, value) = assignment.split_once('=').expect("NAME=VALUE");
@@ -42,7 +42,7 @@ fn sets(assignment: &str) {
     parses(&["docs-server".to_owned(), long(flag), value.trim_matches('"').to_owned()]);
 }
 
-/// The words of a list in brackets and quotes.
+/// Parses a list of quoted words in brackets.
 fn words(list: &str) -> Vec<String> {
     serde_json::from_str(list).unwrap_or_else(|error| panic!("{list}: {error}"))
 }
@@ -81,11 +81,11 @@ fn the_image_names_flags_that_there_are() {
     parses(&health);
     let user = after("USER ")[0];
     assert!(user != "0" && user != "root", "{user}");
-    // The compiler of the image is one that the workspace can be built with.
+    // The workspace can be built with the Rust version of the image.
     let needed = read("Cargo.toml");
     let needed = needed.lines().find_map(|line| line.strip_prefix("rust-version = ")).expect("a version");
     assert_eq!(after("ARG RUST_VERSION="), [needed.trim_matches('"')]);
-    // What it is built from is not left out of it.
+    // The files needed for the build are not excluded from the image.
     for line in read(".dockerignore").lines().filter(|line| !line.starts_with(['#', '!'])) {
         for needed in ["Cargo.toml", "Cargo.lock", "docs-", "adapters", "examples", "benches"] {
             assert!(!line.starts_with(needed), "{line}");
@@ -104,7 +104,7 @@ fn the_unit_of_systemd_names_flags_that_there_are() {
     let variables = after("Environment=");
     assert!(variables.len() >= 2, "{variables:?}");
     variables.into_iter().for_each(sets);
-    // Names that stand in its comments.
+    // The variables in its comments exist.
     for word in
         text.split(|c: char| !(c.is_ascii_uppercase() || c == '_')).filter(|word| word.starts_with("DOCS_"))
     {
@@ -116,7 +116,7 @@ fn the_unit_of_systemd_names_flags_that_there_are() {
     }
 }
 
-/// The flags and variables in the first two columns of a table.
+/// Parses the flags and variables in the first two columns of a table.
 fn rows(text: &str) -> BTreeMap<String, String> {
     let cells = |line: &str| -> Option<(String, String)> {
         let mut cells =
@@ -132,7 +132,7 @@ fn the_handbook_lists_every_flag() {
     assert_eq!(rows(&read("examples/handbook/reference/server-flags.md")), flags);
 }
 
-/// The features of a crate by its manifest, and those that a build has by default.
+/// Returns the features of a manifest, and its default features.
 fn features(manifest: &str) -> (BTreeSet<String>, Vec<String>) {
     let table = manifest.split_once("[features]\n").expect("features").1;
     let lines = table.lines().take_while(|line| !line.starts_with('[')).filter(|line| !line.starts_with('#'));
@@ -141,12 +141,12 @@ fn features(manifest: &str) -> (BTreeSet<String>, Vec<String>) {
     (all.into_keys().filter(|name| *name != "default").map(str::to_owned).collect(), default)
 }
 
-/// What stands in the quotes of code in a text.
+/// Returns the inline code of a text.
 fn quoted(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// The manifest of a crate by its name.
+/// Returns the manifest of a crate.
 fn manifest(name: &str) -> String {
     let members = read("Cargo.toml");
     let members = members.lines().find_map(|line| line.strip_prefix("members = ")).expect("members");
@@ -173,7 +173,7 @@ fn the_handbook_and_the_crate_documentation_list_every_feature() {
     }
     assert!(listed.len() >= 6, "{listed:?}");
     for (name, listed) in listed {
-        // A feature that is not among those by default, where there are any, is one that others are made of.
+        // If a crate has default features, its other features are internal parts of them.
         let (all, default) = features(&manifest(&name));
         let offered = if default.is_empty() { all } else { default.into_iter().collect() };
         assert_eq!(listed, offered, "{name}");
@@ -209,7 +209,7 @@ fn the_readme_names_the_dependencies_of_its_example() {
     assert_eq!(named, used);
 }
 
-/// The names in the first column of a table of crates.
+/// Returns the names in the first column of a table of crates.
 fn listed_crates(file: &str, head: &str) -> BTreeSet<String> {
     let text = read(file);
     let table = text.split_once(head).unwrap_or_else(|| panic!("{file}: no table `{head}`")).1;

@@ -7,18 +7,18 @@ use std::{
 
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-/// The first administrator's token in these tests.
+/// The token of the first administrator in these tests.
 pub(crate) const TOKEN: &str = "token-of-the-durability-tests";
-/// How long a server may take to start or to do what it is waited for.
+/// Timeout for the start of a server and for the events that a test waits for.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
-/// A running server. Dropped, it ends at once: SIGKILL, no chance to tidy up.
+/// A running server. Dropping it kills the process with SIGKILL, without a graceful shutdown.
 pub(crate) struct Process {
     pub(crate) child: Child,
     pub(crate) base: String,
 }
 
-/// The program, which hears nothing of the environment of the tests but where it lies.
+/// Returns the command of the program, without the `DOCS_` variables of the test environment.
 pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_docs-server"));
     for (name, _) in std::env::vars_os() {
@@ -31,28 +31,28 @@ pub(crate) fn program() -> Command {
 }
 
 impl Process {
-    /// Starts a server on a store and waits until it says its address.
+    /// Starts a server on a store and waits until it prints its URL.
     pub(crate) async fn start(store: &str) -> Self {
-        // Jobs of a server that was killed are waited for.
+        // A short lease, because the jobs of a killed server resume only after it expires.
         Self::with(&["--bind", "127.0.0.1:0", "--store", store, "--job-lease", "3"]).await
     }
 
-    /// Starts a server with flags and waits until it says its address.
+    /// Starts a server with flags and waits until it prints its URL.
     pub(crate) async fn with(flags: &[&str]) -> Self {
         Self::run(program().args(["--token", TOKEN]).args(flags)).await
     }
 
-    /// Starts a server that may open a number of files.
+    /// Starts a server with a limit of open files.
     pub(crate) async fn limited(descriptors: u32) -> Self {
         Self::within(&format!("ulimit -n {descriptors}"), &["--bind", "127.0.0.1:0"]).await
     }
 
-    /// Starts a server under a umask.
+    /// Starts a server with a umask.
     pub(crate) async fn under(umask: &str, flags: &[&str]) -> Self {
         Self::within(&format!("umask {umask}"), flags).await
     }
 
-    /// Starts a server by a shell that runs a command first.
+    /// Starts a server in a shell after another command.
     async fn within(first: &str, flags: &[&str]) -> Self {
         let program = program();
         let mut shell = Command::new("sh");
@@ -66,7 +66,7 @@ impl Process {
         Self::run(shell.args(["--token", TOKEN]).args(flags)).await
     }
 
-    /// Starts a server with a command and waits until it says its address.
+    /// Starts a server from a command and waits until it prints its URL.
     pub(crate) async fn run(command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let stdout = child.stdout.take().expect("its output is piped");
@@ -77,13 +77,13 @@ impl Process {
         let base = line.rsplit(' ').next().expect("a word").trim_end_matches('/').to_owned();
         assert!(base.starts_with("http://"), "{line}");
         let process = Self { child, base };
-        // What else it prints is not needed, but the pipe must not fill up.
+        // Drains the remaining output, so that the pipe does not fill up.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         process
     }
 }
 
-/// Asks again and again until something is so: another process gives no event to wait for.
+/// Polls until a condition is true, because another process sends no events.
 pub(crate) async fn until(what: &str, mut so: impl AsyncFnMut() -> bool) {
     let waiting = async {
         while !so().await {
@@ -95,7 +95,7 @@ pub(crate) async fn until(what: &str, mut so: impl AsyncFnMut() -> bool) {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended before; then there is nothing to do.
+        // Errors are ignored, as the process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,8 +1,7 @@
-//! The tables of the handbook's reference that follow from the code: what the handbook shows is what the code says.
+//! The generated tables of the handbook's reference match the code.
 //!
-//! A table is the first one under its heading; all else on a page is written by hand. After a change of the code,
-//! `DOCS_REFERENCE=write cargo test -p docs-server --test server reference` writes the tables anew, for a reader to
-//! judge.
+//! A generated table is the first one under its heading; the rest of a page is written by hand. After a change of the
+//! code, `DOCS_REFERENCE=write cargo test -p docs-server --test server reference` regenerates the tables for review.
 
 mod blocks;
 mod bounds;
@@ -21,7 +20,7 @@ use docs_http::HttpConfig;
 use docs_memstore::{MemObjects, MemStore};
 use serde_json::Value;
 
-/// A table of a page: the first one under a heading.
+/// A table of a page: the first one under its heading.
 struct Table {
     page: &'static str,
     heading: String,
@@ -41,7 +40,7 @@ impl Table {
         Self { page, heading: heading.to_owned(), text }
     }
 
-    /// The page with this table in the place of the one that it has, or at the end of the section.
+    /// Returns the page with its current table replaced by this one, or with this one at the end of the section.
     fn within(&self, page: &str) -> String {
         let is_heading = |line: &str| line.starts_with("## ") || line.starts_with("### ");
         let titled = |line: &str| {
@@ -81,13 +80,12 @@ fn platform() -> Platform {
     Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build()
 }
 
-/// The OpenAPI document.
 fn document() -> Value {
     let app = docs_http::routes(&platform(), HttpConfig::default()).expect("routes");
     serde_json::from_str(app.document()).expect("JSON")
 }
 
-/// What the document says of each value of an enumeration: its list of values in the description.
+/// Returns the values of an enumeration with their meanings, from the list in its description.
 fn values(document: &Value, schema: &str) -> Vec<(String, String)> {
     let description = document["components"]["schemas"][schema]["description"].as_str();
     let description = description.unwrap_or_else(|| panic!("no schema {schema}"));

@@ -1,8 +1,8 @@
-//! Servers that do not start.
+//! Servers that fail to start.
 
 use crate::process::{PATIENCE, program};
 
-/// Starts a server that must refuse its flags; answers what it says and its exit code.
+/// Starts a server that must reject its flags. Returns its error message and exit code.
 pub(crate) async fn refused(flags: &[&str]) -> (String, Option<i32>) {
     let mut command = tokio::process::Command::from(program());
     let output = command.args(flags).kill_on_drop(true).output();

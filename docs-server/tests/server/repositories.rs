@@ -1,5 +1,5 @@
-//! Real repositories as sites: each folder that `DOCS_TEST_REPOSITORIES` names, with colons between them, is imported
-//! and read in full. Without it the test says so and does nothing.
+//! Real repositories as sites. Each folder in `DOCS_TEST_REPOSITORIES` (separated by colons) is imported and read in
+//! full. If the variable is not set, the test prints a message and does not run.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -17,7 +17,7 @@ use crate::{
     process::{Process, TOKEN, until},
 };
 
-/// An answer: its status, where it leads, what kind it is of, and what it says.
+/// A response: its status, location, media type and body.
 struct Got {
     status: u16,
     location: Option<String>,
@@ -37,21 +37,21 @@ async fn get(url: &str) -> Got {
     Got { status, location, media, body: String::from_utf8_lossy(&body).into_owned() }
 }
 
-/// The addresses that a page has in attributes of a name, as they are meant.
+/// Returns the URLs in attributes of this name on a page, unescaped.
 fn addresses<'a>(page: &'a str, attribute: &'a str) -> impl Iterator<Item = String> + 'a {
     let values = page.split(attribute).skip(1).filter_map(|rest| rest.split('"').next());
     values.map(|value| value.replace("&quot;", "\"").replace("&lt;", "<").replace("&amp;", "&"))
 }
 
-/// The Markdown of a repository, in which a link that leads nowhere may have been written so.
+/// The Markdown of a repository, which may itself contain broken links.
 struct Source {
     folder: PathBuf,
-    /// The files of pages, by the paths of these on the site.
+    /// The files of pages, by the path of the page on the site.
     pages: BTreeMap<String, PathBuf>,
-    /// The folder that is read as content.
+    /// The content root.
     root: PathBuf,
     contents: String,
-    /// The files, and what they say.
+    /// The files with their texts.
     files: Vec<(PathBuf, String)>,
 }
 
@@ -76,7 +76,7 @@ impl Source {
         Self { folder: folder.to_owned(), pages: BTreeMap::new(), root, contents, files }
     }
 
-    /// Learns which file each of some pages and of those below them is of.
+    /// Records the file of each of these pages and their descendants.
     fn learn(&mut self, pages: &Value) {
         for page in pages.as_array().into_iter().flatten() {
             if let (Some(path), Some(file)) = (page["path"].as_str(), page["git"]["path"].as_str()) {
@@ -86,8 +86,8 @@ impl Source {
         }
     }
 
-    /// Tells whether a link that is written so in a page leads nowhere in the source itself: to no file, or to a text
-    /// that the table of contents does not list, which is no page.
+    /// Returns `true` if a link of a page is already broken in the source: its target is not a file, or is a text that
+    /// is not listed in the table of contents and therefore not a page.
     fn leads_nowhere(&self, written: &str, page: &str) -> bool {
         let is_there = |file: &Path| {
             let from = if written.starts_with('/') { Some(self.root.as_path()) } else { file.parent() };
@@ -98,27 +98,27 @@ impl Source {
             !listed.ends_with(".md") || self.contents.replace(' ', "%20").contains(&listed)
         };
         let all = || self.files.iter().filter(|(_, text)| text.contains(written)).map(|(file, _)| file);
-        // What a page includes is written elsewhere.
+        // The text of an included file is in another file than that of the page.
         let own = self.pages.get(page).filter(|page| all().any(|file| file == *page));
         let mut writers = all().filter(|file| own.is_none_or(|own| own == *file));
         !written.is_empty() && writers.any(|file| !is_there(file))
     }
 }
 
-/// What a site was found to be.
+/// The result of crawling a site.
 #[derive(Default)]
 struct Found {
     pages: usize,
     addresses: usize,
     pictures: BTreeSet<String>,
-    /// What stands where a picture cannot be shown.
+    /// Placeholders of images that cannot be shown.
     missing: Vec<String>,
-    /// Links that lead nowhere in the source either.
+    /// Links that are also broken in the source.
     gone: BTreeSet<String>,
     wrong: Vec<String>,
 }
 
-/// Reads a site from its first page on.
+/// Crawls a site from its first page.
 async fn crawl(site: &Url, source: &Source) -> Found {
     let mut waiting = VecDeque::from([(site.clone(), String::new(), String::from("the start"))]);
     let mut found = Found::default();
@@ -147,7 +147,7 @@ async fn crawl(site: &Url, source: &Source) -> Found {
         for written in next {
             let Ok(mut to) = url.join(&written) else { continue };
             to.set_fragment(None);
-            // Files stand beside sites on the same host; what is elsewhere is nobody's here.
+            // Files are served on the same host as sites. Other hosts are not crawled.
             if to.origin() == site.origin() && seen.insert(to.to_string()) {
                 let written = written.split('#').next().unwrap_or_default().to_owned();
                 waiting.push_back((to, written, url.to_string()));
@@ -159,7 +159,7 @@ async fn crawl(site: &Url, source: &Source) -> Found {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn real_repositories_are_read_in_full_without_a_broken_link_that_is_not_their_own() {
+async fn real_repositories_get_no_additional_broken_links() {
     let Some(folders) = std::env::var_os("DOCS_TEST_REPOSITORIES") else {
         return println!("skipped: DOCS_TEST_REPOSITORIES names no folders of repositories");
     };

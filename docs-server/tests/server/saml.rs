@@ -1,6 +1,6 @@
-//! The server with a real identity provider on loopback: people sign in with a browser, and use what they get.
+//! The server with a real identity provider on loopback: users sign in with a browser and use their sessions.
 //!
-//! The provider is pysaml2 with xmlsec1, of Debian; without them, a line says that nothing was run.
+//! The provider uses pysaml2 and xmlsec1 of Debian. Without them, the tests print a message and do not run.
 
 mod browser;
 
@@ -19,11 +19,11 @@ use browser::{Browser, Form};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Python as Debian has it, where its packages are.
+/// The Python of Debian, which finds the packages of Debian.
 const PYTHON: &str = "/usr/bin/python3";
 const CERTIFICATE: &str = include_str!("saml/provider.crt");
 
-/// Tells whether there is what the provider is made of, and says so when a test cannot run.
+/// Returns `true` if the dependencies of the provider are installed. Otherwise prints that the test does not run.
 fn has_provider() -> bool {
     let quiet = |mut command: Command| {
         let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -42,7 +42,7 @@ fn has_provider() -> bool {
     found
 }
 
-/// A running provider. Dropped, it ends.
+/// A running provider. Stops when dropped.
 struct Provider {
     child: Child,
     base: String,
@@ -50,7 +50,7 @@ struct Provider {
 }
 
 impl Provider {
-    /// Starts a provider that knows the service by its metadata, and signs this.
+    /// Starts a provider with the metadata of the service. `signs` selects the signed elements.
     fn start(metadata: &str, signs: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("service.xml");
@@ -74,21 +74,21 @@ impl Provider {
 
 impl Drop for Provider {
     fn drop(&mut self) {
-        // It may have ended before; then there is nothing to do.
+        // Errors are ignored, as the process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A server with an organization whose provider signs this.
+/// A server with an organization and its provider. `signs` selects the signed elements.
 struct World {
     server: Process,
     provider: Provider,
     admin: Client,
     org: String,
-    /// What the provider is here.
+    /// The path of the provider in the API.
     path: String,
-    /// Where signing in begins.
+    /// The URL that starts a sign-in.
     start: String,
 }
 
@@ -115,7 +115,7 @@ impl World {
         Self { server, provider, admin, org, path, start }
     }
 
-    /// The answer of the provider, which the browser is about to send.
+    /// Returns the response form of the provider, which the browser would submit next.
     async fn answer(&self, browser: &mut Browser, user: &str, password: &str) -> Form {
         let shown = browser.open(&self.start).await;
         let mut form = shown.form();
@@ -164,14 +164,15 @@ async fn somebody_signs_in_with_a_browser_and_uses_the_api() {
         assert_eq!((&member["role"], &member["sso"]), (&json!("edit"), &json!(true)), "{signs}");
         let space = w.admin.post(&format!("/orgs/{}/spaces", w.org), json!({ "title": "Docs" })).await;
         grace.post(&format!("/spaces/{}/change-requests", id(&space)), json!({})).await;
-        // The provider knows her browser by now.
+        // The provider has a session for this browser now.
         let again = w.client_of(&mut browser).await;
         assert_eq!(id(&again.get("/user").await), id(&me));
     }
 }
 
+/// Rejects a response from another browser, a modified one, and a repeated one. The audit log contains each refusal.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_is_taken_once_from_the_browser_that_asked_and_as_it_is() {
+async fn saml_response_is_accepted_once_unmodified_same_browser() {
     if !has_provider() {
         return;
     }
@@ -231,8 +232,9 @@ async fn people_begin_at_the_provider_where_it_may_be() {
     assert_eq!(browser.send(&answer).await.status, 403, "it is good for once");
 }
 
+/// An organization that requires sign-in through its provider still accepts the tokens of its administrators.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_organization_that_insists_names_the_way_in_and_takes_what_comes_of_it() {
+async fn required_sso_accepts_sessions_until_sign_out_or_removal() {
     if !has_provider() {
         return;
     }
@@ -244,7 +246,7 @@ async fn an_organization_that_insists_names_the_way_in_and_takes_what_comes_of_i
     assert_eq!(change.status, 200, "{}", change.body);
     assert_eq!(status(&grace, "GET", &org).await.0, 200, "a session");
     assert_eq!(status(&w.admin, "GET", &org).await.0, 200, "an administrator");
-    // Signed out, the session is over; so it is by itself when its provider is gone.
+    // Signing out ends the session, and so does the deletion of its provider.
     let page = browser.send(&w.answer(&mut browser.clone(), "", "").await).await;
     assert_eq!(page.status, 403, "of another way: {}", page.body);
     let answer = w.answer(&mut browser, "", "").await;

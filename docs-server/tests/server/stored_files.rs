@@ -1,6 +1,6 @@
-//! Files of users in a real browser: nothing in them runs in the origin of the server, whatever their media type.
+//! Files of users in a real browser: no content of a file runs in the origin of the server, with any media type.
 //!
-//! Where Chromium is not installed the test does nothing and prints that.
+//! If Chromium is not installed, the test prints a message and does not run.
 
 #[path = "../../../docs-http/tests/http/tricks.rs"]
 mod tricks;
@@ -20,7 +20,7 @@ use crate::{
 };
 
 const SECRET: &str = "the-secret-of-the-file-tests";
-/// A script that leaves a mark in its origin.
+/// A script that records its execution in the storage of its origin.
 const MARK: &str = "try { localStorage.ran = (localStorage.ran || '') + ' ' + location.href } catch {}";
 const PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -28,7 +28,7 @@ const PNG: &str =
 /// The extension that shows PDF in Chromium.
 const PDF_VIEWER: &str = "chrome-extension://mhjfbmdgcfjbbpaeojofohoefgiehjai/";
 
-/// The bytes of a file.
+/// Returns the bytes of a file of this kind.
 fn bytes_of(kind: &str) -> Vec<u8> {
     let markup = "xmlns=\"http://www.w3.org/1999/xhtml\"";
     match kind {
@@ -62,7 +62,7 @@ fn bytes_of(kind: &str) -> Vec<u8> {
     }
 }
 
-/// A page with an action in JavaScript.
+/// Returns a PDF file of one page with a JavaScript action.
 fn pdf() -> Vec<u8> {
     let objects = [
         "<< /Type /Catalog /Pages 2 0 R /OpenAction << /S /JavaScript /JS (app.alert\\(1\\)) >> >>"
@@ -82,7 +82,7 @@ fn pdf() -> Vec<u8> {
     out.into_bytes()
 }
 
-/// A second of silence.
+/// Returns a WAV file with one second of silence.
 fn wav() -> Vec<u8> {
     let samples = vec![128_u8; 8000];
     let mut out =
@@ -122,7 +122,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("a.webm", "video/webm", "svg"),
 ];
 
-/// Uploads the files; answers the space, and the addresses in their order.
+/// Uploads the files. Returns the space, and the URLs in the same order.
 async fn upload(client: &Client) -> (String, Vec<String>) {
     let orgs = client.get("/orgs").await;
     let space = id(&client.post(&format!("/orgs/{}/spaces", id(&orgs["items"][0])), json!({})).await);
@@ -141,7 +141,7 @@ async fn upload(client: &Client) -> (String, Vec<String>) {
     (space, urls)
 }
 
-/// The address of a file as an earlier version stored it, with a media type that is refused today.
+/// Returns the URL of a file as an earlier version stored it, with a media type that is rejected today.
 fn planted(url: &str, space: &str, content_type: &str) -> String {
     let mut parts: Vec<&str> = url.split('/').collect();
     let (key, purpose) = (SealingKey::of_secret(SECRET), format!("file of {space}"));
@@ -154,7 +154,7 @@ fn planted(url: &str, space: &str, content_type: &str) -> String {
     parts.join("/")
 }
 
-/// Opens an address as a page; `false` where the browser saves it instead.
+/// Opens a URL as a page. Returns `false` if the browser downloads it instead.
 async fn open(browser: &mut Browser, url: &str) -> bool {
     let done = browser.ask("Page.navigate", json!({ "url": url })).await;
     let is_shown = done["errorText"].is_null();
@@ -164,7 +164,7 @@ async fn open(browser: &mut Browser, url: &str) -> bool {
     is_shown
 }
 
-/// A server that answers every request with a page whose script leaves the mark.
+/// Starts a server that responds to every request with a page that runs the script. Returns its URL.
 async fn marking_server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let base = format!("http://{}/", listener.local_addr().expect("it is known"));
@@ -178,7 +178,7 @@ async fn marking_server() -> String {
                 page.len()
             );
             if read.is_ok() && stream.write_all(head.as_bytes()).await.is_ok() {
-                // The browser may have closed the connection; then it has no use for the rest.
+                // The browser may have closed the connection early.
                 let _ = stream.write_all(&page).await;
             }
         }
@@ -186,7 +186,7 @@ async fn marking_server() -> String {
     base
 }
 
-/// Loads addresses in all ways in which a page of the server's origin can, and waits until each was read.
+/// Embeds URLs in a page of the server's origin in all possible ways, and waits until each is loaded.
 async fn embed(browser: &mut Browser, urls: &[String]) {
     let script = format!(
         "(async (urls) => {{
@@ -210,13 +210,13 @@ async fn embed(browser: &mut Browser, urls: &[String]) {
     browser.eval(&script).await;
 }
 
-/// The address of a file by its name.
+/// Returns the URL of a file by its name.
 fn url_of(urls: &[String], name: &str) -> String {
     let at = FILES.iter().position(|(of, ..)| *of == name).expect("a file");
     urls[at].clone()
 }
 
-/// Opens what browsers show as pages.
+/// Opens the files that browsers show as pages.
 async fn shows_pictures_text_and_pdf(browser: &mut Browser, urls: &[String]) {
     assert!(open(browser, &url_of(urls, "a.png")).await);
     assert_eq!(browser.eval("document.images[0].naturalWidth").await, 1, "a picture is shown");
@@ -246,7 +246,7 @@ async fn shows_pictures_and_sound_of_pages(browser: &mut Browser, urls: &[String
     assert_eq!(browser.eval(&sound).await, 1, "sound is played by a page");
 }
 
-/// Media types that are shown as pages; the others are saved.
+/// Media types that are shown as pages. The others are downloaded.
 const SHOWN: &[&str] =
     &["image/png", "image/webp", "text/plain", "application/pdf", "audio/wav", "video/mp4", "video/webm"];
 
@@ -256,7 +256,7 @@ async fn no_stored_file_runs_in_the_servers_origin() {
     browser.ask("Browser.setDownloadBehavior", json!({ "behavior": "deny" })).await;
     let server = Process::with(&["--bind", "127.0.0.1:0", "--secret", SECRET]).await;
     let (space, urls) = upload(&Client::new(&server.base, TOKEN)).await;
-    // The mark shows where a script does run.
+    // Control: the script is detected when it runs.
     assert!(open(&mut browser, &marking_server().await).await);
     assert_eq!(browser.eval("typeof localStorage.ran").await, "string");
     shows_pictures_text_and_pdf(&mut browser, &urls).await;

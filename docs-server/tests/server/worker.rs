@@ -1,4 +1,4 @@
-//! The server's own processes for the work on what others wrote.
+//! The worker processes of the server for untrusted documents.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The cost of inputs at their bounds: each is sent to a server of its own, and the memory of the server and its
-//! workers and their time of computing are read from the system.
+//! Measures the cost of inputs at their bounds. Each input is sent to its own server process. The operating system
+//! reports the memory and the CPU time of the server and its workers.
 
 mod cases;
 
@@ -26,16 +26,15 @@ use crate::{
 use super::bounds;
 use cases::{CASES, Case, Prepared};
 
-/// Time between two looks at the workers of a server.
+/// Interval between samples of the workers of a server.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
-/// Ticks of a second in which Linux counts the time of a process.
+/// Clock ticks per second in `/proc/PID/stat` on Linux.
 const TICKS: u64 = 100;
 
-/// The cost of an input at a bound.
 pub(crate) struct Measured {
-    /// Bytes of memory of the server and its workers beyond those of the idle server.
+    /// Bytes of memory of the server and its workers above those of the idle server.
     pub(crate) memory: u64,
-    /// Time of computing of all of them, in milliseconds.
+    /// CPU time of all processes, in milliseconds.
     pub(crate) cpu_ms: u64,
 }
 
@@ -48,7 +47,7 @@ fn read() -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// The measurements that the repository has, by their names.
+/// Returns the recorded measurements by name.
 pub(crate) fn measured() -> BTreeMap<String, Measured> {
     let number = |value: &Value| value.as_u64().expect("a number");
     let figures =
@@ -58,7 +57,7 @@ pub(crate) fn measured() -> BTreeMap<String, Measured> {
     inputs.map(|(name, value)| (name.clone(), figures(value))).collect()
 }
 
-/// Returns `true` if the measured program was built with optimization.
+/// Returns `true` if the measured program was an optimized build.
 pub(crate) fn is_optimized() -> bool {
     read()["isOptimized"] == true
 }
@@ -110,7 +109,7 @@ async fn measure(case: &Case) -> Measured {
     let pid = server.child.id();
     let looks = Looks::begin(pid);
     let before = Usage::of(pid);
-    // The peak begins here. Where the system does not permit that, it includes the start of the server.
+    // Resets the peak. If the system does not permit that, the peak includes the start of the server.
     let _ = fs::write(format!("/proc/{pid}/clear_refs"), "5");
     prepared.send(case).await;
     let after = Usage::of(pid);
@@ -121,11 +120,10 @@ async fn measure(case: &Case) -> Measured {
     }
 }
 
-/// The memory and the time of a process.
 struct Usage {
     memory: u64,
     peak: u64,
-    /// Time of computing, with that of its children that have ended.
+    /// CPU time, including that of finished child processes.
     ticks: u64,
 }
 
@@ -139,14 +137,14 @@ impl Usage {
     }
 }
 
-/// A line of the status of a process in bytes; zero once it has ended.
+/// Returns a line of `/proc/PID/status` in bytes, or zero if the process has ended.
 fn memory(pid: u32, line: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|text| text.strip_prefix(line)).unwrap_or_default();
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or_default() * 1024
 }
 
-/// Looks at the workers of a server while it has some: the most memory that they had together.
+/// Samples the workers of a server in the background, and records the maximum of their total memory.
 struct Looks {
     most: Arc<AtomicU64>,
     ends: Arc<AtomicBool>,
@@ -177,7 +175,7 @@ impl Looks {
     }
 }
 
-/// The children of all threads of a process.
+/// Returns the child processes of all threads of a process.
 fn children(pid: u32) -> Vec<u32> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let lists = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());

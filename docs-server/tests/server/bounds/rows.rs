@@ -1,4 +1,4 @@
-//! The inputs of the platform with the bounds of their dimensions.
+//! The inputs of the platform, with the bounds of their dimensions.
 
 mod connections;
 mod content;
@@ -10,7 +10,7 @@ mod sites;
 
 pub(super) use internal::INTERNAL;
 
-/// Something that others write and the platform reads.
+/// An untrusted input of the platform.
 pub(crate) struct Input {
     pub(crate) name: &'static str,
     pub(crate) bounds: &'static [Bound],
@@ -19,15 +19,14 @@ pub(crate) struct Input {
 /// The bound of one dimension of an input.
 #[derive(Clone, Copy)]
 pub(crate) struct Bound {
-    /// The dimension. One that begins with `Bytes` is shown in a unit of bytes, one that begins with `Time` in a
-    /// unit of time.
+    /// The dimension. A name that begins with `Bytes` or `Time` is shown in a unit of bytes or of time.
     pub(crate) dimension: &'static str,
-    /// The constant with its file, as `path::NAME`.
+    /// The constant of the bound, as `path::NAME`.
     pub(crate) constant: &'static str,
     pub(crate) beyond: Beyond,
-    /// The test that proves the bound, as `path::name`.
+    /// The test of the bound, as `path::name`.
     pub(crate) test: &'static str,
-    /// The measurement of an input at the bound, by its name.
+    /// The name of the measurement of an input at the bound.
     pub(crate) measurement: Option<&'static str>,
 }
 
@@ -41,7 +40,7 @@ const fn bound(dimension: &'static str, constant: &'static str, beyond: Beyond, 
     Bound { dimension, constant, beyond, test, measurement: None }
 }
 
-/// The answer to an input beyond a bound.
+/// The response to an input beyond a bound.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Beyond {
     Refused,
@@ -91,7 +90,7 @@ impl Beyond {
     }
 }
 
-/// All inputs, in the order of the handbook.
+/// Returns all inputs, in the order of the handbook.
 pub(crate) fn inputs() -> impl Iterator<Item = &'static Input> {
     let parts = [
         connections::INPUTS,

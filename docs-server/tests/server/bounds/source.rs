@@ -1,7 +1,7 @@
-//! The constants and the tests of the workspace, read from its source files.
+//! Reads constants and tests of the workspace from its source files.
 //!
-//! Most bounds are private constants of a crate. Reading them from the source gives the table their values without
-//! making them public.
+//! Most bounds are private constants of a crate. Reading them from the source provides their values to the table
+//! without making them public.
 
 use std::{
     collections::BTreeMap,
@@ -9,12 +9,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Folders without constants that bound an input: tests, tools, and the store that only tests use.
+/// Folders without constants that bound an input: tests, tools, and the store for tests.
 const SKIPPED: &[&str] =
     &["target", "tests", "examples", "benches", "conformance", "docs-hostile", "docs-memstore"];
 /// Parts of a name that mark a constant as a bound.
 const BOUND_WORDS: &[&str] = &["MAX", "MOST", "LIMIT", "LONGEST", "DEPTH", "LEVELS"];
-/// Constants that another file uses by a name that several constants have.
+/// Ambiguous constant names in a file, with the constant that each resolves to.
 const IMPORTED: &[(&str, &str)] = &[
     ("engine/docs-content/src/evaluate.rs::MAX_STEPS", "engine/docs-expression/src/lib.rs::MAX_STEPS"),
     ("docs-core/src/platform/pdf/book.rs::MAX_STEPS", "engine/docs-expression/src/lib.rs::MAX_STEPS"),
@@ -32,10 +32,10 @@ const IMPORTED: &[(&str, &str)] = &[
         "docs-core/src/platform/import/gather.rs::MAX_PAGES",
     ),
 ];
-/// References from one constant to another that are followed.
+/// Maximum length of a chain of references between constants.
 const MAX_REFERENCES: usize = 8;
 
-/// The source files of the workspace by their path from its root.
+/// The source files of the workspace, by path from its root.
 pub(super) struct Sources(BTreeMap<String, String>);
 
 impl Sources {
@@ -50,11 +50,11 @@ impl Sources {
         Self(files)
     }
 
-    /// Returns `true` if a file has a test function of a name; both are given as `path::name`.
+    /// Returns `true` if a file contains a test function, given as `path::name`.
     pub(super) fn has_test(&self, test: &str) -> bool {
         let Some((text, name)) = self.item(test) else { return false };
         text.match_indices(&format!("fn {name}(")).any(|(at, _)| {
-            // The attributes are between the function and the item before it.
+            // The attributes are between the function and the item above it.
             let line = text[..at].rfind('\n').unwrap_or_default();
             let mut attributes = text[..line]
                 .lines()
@@ -65,8 +65,8 @@ impl Sources {
         })
     }
 
-    /// The value of a constant, or of a field of a `Default`, given as `path::NAME`. Times are in seconds. The bound of
-    /// a dependency is given as `crate = VALUE`.
+    /// Returns the value of a constant, or of a field of a `Default`, given as `path::NAME`. Times are in seconds. The
+    /// bound of a dependency is given as `crate = VALUE`.
     pub(super) fn value(&self, constant: &str) -> Option<u64> {
         match constant.split_once(" = ") {
             Some((_, value)) => value.parse().ok(),
@@ -74,7 +74,7 @@ impl Sources {
         }
     }
 
-    /// The constants of all crates whose name marks them as a bound, as `path::NAME`.
+    /// Returns the constants of all crates whose name marks them as a bound, as `path::NAME`.
     pub(super) fn bounds(&self) -> Vec<String> {
         let of_product = self.0.iter().filter(|(path, _)| {
             let is_skipped = path.split('/').any(|part| SKIPPED.contains(&part));
@@ -92,7 +92,7 @@ impl Sources {
         found
     }
 
-    /// The constants that the list of the platform's limits names, without its times.
+    /// Returns the constants in the platform's list of limits, except times.
     pub(super) fn limits(&self) -> Vec<String> {
         let list = &self.0["docs-core/src/platform/limits.rs"];
         let amounts = list.split("pub const LIMITS").nth(1).unwrap_or_default();
@@ -119,7 +119,7 @@ impl Sources {
         Evaluation { sources: self, path, rest: &expression, references }.sum()
     }
 
-    /// The value of a constant that a file names: its own, an imported one, or the only one of that name.
+    /// Returns the value of a constant used in a file: its own, an imported one, or the only one of that name.
     fn value_named(&self, path: &str, name: &str, references: usize) -> Option<u64> {
         let references = references.checked_sub(1)?;
         let own = format!("{path}::{name}");
@@ -161,7 +161,7 @@ fn is_bound(name: &str) -> bool {
     name.split('_').any(|word| BOUND_WORDS.contains(&word))
 }
 
-/// The name and the start of the expression of a line that declares a number or a time.
+/// Parses a line that declares a number or a time into its name and the start of its expression.
 fn declaration(line: &str) -> Option<(&str, &str)> {
     let code = line.trim_start();
     let code = match code.strip_prefix("pub(") {
@@ -177,7 +177,7 @@ fn declaration(line: &str) -> Option<(&str, &str)> {
     is_number.then_some((name, expression))
 }
 
-/// The expression of a constant of a file.
+/// Returns the expression of a constant in a file.
 fn expression(text: &str, name: &str) -> Option<String> {
     let mut lines = text.lines();
     let (_, start) = lines.by_ref().filter_map(declaration).find(|(own, _)| *own == name)?;
@@ -188,7 +188,7 @@ fn expression(text: &str, name: &str) -> Option<String> {
     expression.split(';').next().map(|text| text.trim().to_owned())
 }
 
-/// The expression of a field in the `Default` of a file.
+/// Returns the expression of a field in the `Default` of a file.
 fn field(text: &str, name: &str) -> Option<String> {
     let defaults = text.split("fn default()").nth(1)?;
     let start = format!("{name}: ");
@@ -212,7 +212,7 @@ fn field(text: &str, name: &str) -> Option<String> {
     Some(rest[..end].trim().to_owned())
 }
 
-/// A reader of constant expressions: numbers, names, `+`, `-`, `*`, `/`, `<<`, `as` and the functions of times.
+/// A parser of constant expressions: numbers, names, `+`, `-`, `*`, `/`, `<<`, `as` and the constructors of durations.
 struct Evaluation<'a> {
     sources: &'a Sources,
     path: &'a str,
@@ -283,7 +283,7 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-/// The seconds of a unit of `Duration` or `TimeDelta`; one for the constructor of another number.
+/// Returns the seconds in the unit of a `Duration` or `TimeDelta` constructor, or one for a constructor of a number.
 fn factor(function: &str) -> Option<u64> {
     match function.rsplit("::").next()? {
         "from_secs" | "seconds" | "new" | "Self" => Some(1),

@@ -1,4 +1,4 @@
-//! Request bodies: unfinished, slow and large ones.
+//! Request bodies: incomplete, slow and large ones.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use docs_server::ConnectionConfig;
 use super::{GET, Running, SHORT, brisk, drip, patient};
 use crate::process::TOKEN;
 
-/// A request that anybody may send, with a body.
+/// Returns the head of a request with a body, without authentication.
 fn post(fields: &str) -> Vec<u8> {
     let head = "POST /v1/urls/published HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n";
     format!("{head}{fields}\r\n").into_bytes()

@@ -1,4 +1,4 @@
-//! The end of the server: requests in flight are answered, other connections are closed.
+//! Shutdown of the server: in-flight requests are completed, other connections are closed.
 
 use super::{GET, Running, patient};
 

@@ -1,4 +1,4 @@
-//! Request heads: unfinished, slow, large and odd ones.
+//! Request heads: incomplete, slow, large and malformed ones.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! HTTP/2 without TLS: for trusted proxies only, and within limits.
+//! HTTP/2 without TLS, for trusted proxies only and within limits.
 
 use docs_server::{ConnectionConfig, ServerConfig};
 
@@ -11,14 +11,13 @@ const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
 const GOAWAY: u8 = 7;
 const WINDOW_UPDATE: u8 = 8;
-/// Flags: the end of a stream and of its head.
+/// The flags END_STREAM and END_HEADERS.
 const END: u8 = 0x5;
-/// A setting: the streams at a time.
+/// The setting for the maximum number of concurrent streams.
 const MAX_CONCURRENT_STREAMS: u16 = 3;
-/// A setting: the bytes of a response that a stream takes at its start.
+/// The setting for the initial flow control window of a stream, in bytes.
 const INITIAL_WINDOW_SIZE: u16 = 4;
 
-/// A frame of HTTP/2.
 #[derive(Debug)]
 struct Frame {
     kind: u8,
@@ -35,7 +34,7 @@ fn setting(name: u16, value: u32) -> Vec<u8> {
     [&name.to_be_bytes()[..], &value.to_be_bytes()].concat()
 }
 
-/// A request head of a stream, with the static table of HPACK.
+/// Returns a HEADERS frame with a request, encoded with the static table of HPACK.
 fn request(stream: u32, path: &str) -> Vec<u8> {
     let length = u8::try_from(path.len()).expect("short");
     let head = [&[0x82, 0x86, 0x01, 1, b'a', 0x04, length], path.as_bytes()].concat();
@@ -43,7 +42,7 @@ fn request(stream: u32, path: &str) -> Vec<u8> {
 }
 
 impl Raw {
-    /// Begins HTTP/2 with a window for responses.
+    /// Starts an HTTP/2 connection with the given initial window for responses.
     async fn begin_http2(&mut self, window: u32) {
         self.send(&[PREFACE, &frame(SETTINGS, 0, (0, &setting(INITIAL_WINDOW_SIZE, window)))].concat()).await;
     }
@@ -55,7 +54,7 @@ impl Raw {
         Frame { kind: head[3], stream, payload: self.exactly(length).await }
     }
 
-    /// The next frame of a kind.
+    /// Returns the next frame of a kind.
     async fn frame_of(&mut self, kind: u8) -> Frame {
         loop {
             let frame = self.frame().await;
@@ -121,7 +120,7 @@ async fn a_stream_whose_window_stays_closed_is_reset() {
     }
     reset.sort_unstable();
     assert_eq!(reset, streams);
-    // The connection serves others: here with a window of its own.
+    // The connection still serves other streams, here one with a larger window.
     proxy.send(&request(7, "/healthz")).await;
     proxy.send(&frame(WINDOW_UPDATE, 0, (7, &65_535_u32.to_be_bytes()))).await;
     assert_eq!(proxy.frame_of(DATA).await.stream, 7);
@@ -133,7 +132,7 @@ async fn a_stream_that_takes_a_byte_ends_too() {
     let mut proxy = server.connect_from(2).await;
     proxy.begin_http2(1).await;
     proxy.send(&[request(1, "/openapi.json"), request(3, "/healthz")].concat()).await;
-    // Responses that fit into the buffer of the connection end with it, others are reset.
+    // Responses that fit into the buffer of the connection are lost with it, others are reset.
     proxy.closed().await;
     server.answers(1).await;
 }

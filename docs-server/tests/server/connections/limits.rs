@@ -1,11 +1,11 @@
-//! The number of connections: of the server, of an address, and of the limit of open files.
+//! The maximum number of connections: of the server, per address, and from the limit of open files.
 
 use docs_server::{ConnectionConfig, ServerConfig};
 
 use super::{GET, Raw, Running, patient};
 use crate::process::Process;
 
-/// Connections that have sent half a head.
+/// Opens connections that have sent an incomplete head.
 async fn halves(server: &Running, (count, address): (usize, u8)) -> Vec<Raw> {
     let mut halves = Vec::new();
     for _ in 0..count {
@@ -60,7 +60,7 @@ async fn an_address_has_a_share_of_the_connections() {
     }
 }
 
-/// The time of the processor that a process has used, in hundredths of a second.
+/// Returns the CPU time of a process, in hundredths of a second.
 fn processor_time(process: &Process) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.child.id())).ok()?;
     let fields: Vec<_> = stat.rsplit(')').next()?.split_whitespace().collect();

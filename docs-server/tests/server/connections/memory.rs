@@ -1,14 +1,14 @@
-//! The memory of a server whose clients send bodies to no end, or read nothing.
+//! The memory of a server whose clients send endless bodies or do not read responses.
 
 use std::time::{Duration, Instant};
 
 use super::{GET, Raw};
 use crate::process::Process;
 
-/// The memory that an attack may add.
+/// Maximum increase of memory during an attack, in bytes.
 const MOST: u64 = 300 << 20;
 
-/// The bytes of memory of a process: now, and at most so far.
+/// Returns the current and the peak memory of a process, in bytes.
 fn memory(process: &Process) -> Option<(u64, u64)> {
     let status = std::fs::read_to_string(format!("/proc/{}/status", process.child.id())).ok()?;
     let field = |name: &str| {
@@ -18,12 +18,12 @@ fn memory(process: &Process) -> Option<(u64, u64)> {
     Some((field("VmRSS:")?, field("VmHWM:")?))
 }
 
-/// Runs an attack of `count` connections, each of which sends `bytes`, and fails unless others are answered and the
-/// memory of the server stays bounded.
+/// Runs an attack of `count` connections that each send `bytes`. Fails unless other clients are served and the memory
+/// of the server stays bounded.
 async fn attack(name: &str, count: u32, bytes: &[u8]) {
     let server = Process::with(&["--bind", "127.0.0.1:0"]).await;
     let address = server.base.trim_start_matches("http://").parse().expect("an address");
-    // The server has its first content.
+    // Waits until the server has its initial content.
     let mut first = Raw::connect(address, 1).await;
     first.send(GET).await;
     assert_eq!(first.status().await, 200, "{name}");
@@ -33,7 +33,7 @@ async fn attack(name: &str, count: u32, bytes: &[u8]) {
     for number in 0..count {
         let mut connection = Raw::connect(address, 2 + u8::try_from(number % 8).expect("small")).await;
         let sending = connection.try_send(bytes);
-        // A server that reads no further takes no more.
+        // A server that stops reading applies backpressure.
         let _ = tokio::time::timeout(Duration::from_millis(20), sending).await;
         connections.push(connection);
         if number % 20 == 0 {

@@ -5,7 +5,7 @@ use tokio::io::AsyncWriteExt as _;
 
 use super::{GET, Running, SHORT, brisk, patient};
 
-/// A request whose response is large.
+/// A request with a large response.
 const LARGE: &[u8] = b"GET /openapi.json HTTP/1.1\r\nhost: a\r\n\r\n";
 
 #[tokio::test]
@@ -17,7 +17,7 @@ async fn a_client_that_does_not_read_is_closed() {
     let requests = 64_000_000 / document.len();
     let mut unread = server.connect().await;
     unread.send(&LARGE.repeat(requests)).await;
-    // The server has closed the connection once it takes no more.
+    // A write fails once the server has closed the connection.
     let mut ticks = tokio::time::interval(SHORT / 10);
     loop {
         ticks.tick().await;
@@ -48,7 +48,7 @@ async fn a_client_that_reads_slowly_gets_the_whole_response() {
 async fn requests_of_a_client_that_does_not_read_wait() {
     let server = Running::with(patient()).await;
     let mut unread = server.connect().await;
-    // Each response is larger than its request, and none is read.
+    // Each response is larger than its request. The client reads no response.
     let batch = GET.repeat(1_000);
     let mut sent = 0;
     let most = 256 << 20;

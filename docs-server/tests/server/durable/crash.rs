@@ -1,4 +1,4 @@
-//! Killed at random moments.
+//! Kills at random times.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -15,18 +15,18 @@ use crate::{
 
 const WORKERS: u32 = 6;
 
-/// How often a server is killed.
+/// Returns the number of kills of a server.
 fn rounds() -> u32 {
     std::env::var("DOCS_CRASH_ROUNDS").map_or(4, |text| text.parse().expect("DOCS_CRASH_ROUNDS is a number"))
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_acknowledged_is_lost_when_a_server_on_sqlite_is_killed() {
+async fn killed_server_on_sqlite_loses_no_acknowledged_write() {
     survives(&sqlite()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_acknowledged_is_lost_when_a_server_on_postgres_is_killed() {
+async fn killed_server_on_postgres_loses_no_acknowledged_write() {
     if let Some(stand) = postgres().await {
         survives(&stand).await;
     }
@@ -44,7 +44,7 @@ async fn survives(stand: &Stand) {
         chance ^= chance << 13;
         chance ^= chance >> 7;
         chance ^= chance << 17;
-        // The moment of the kill is what this test draws; nothing is waited for.
+        // A random delay before the kill, not a wait for an event.
         tokio::time::sleep(Duration::from_millis(50 + chance % 650)).await;
         drop(server);
         logs = stopped(workers).await;
@@ -62,7 +62,7 @@ async fn survives(stand: &Stand) {
     stand.verify().await;
 }
 
-/// Everything acknowledged is there, and nothing is there by half.
+/// Checks that all acknowledged writes are present and no write is partial.
 pub(crate) async fn check(client: &Client, shared: &SharedResources, logs: &mut [Log]) {
     let pages = titles(&client.get(&format!("/spaces/{}/content/pages", shared.shared)).await);
     for log in logs {

@@ -1,4 +1,4 @@
-//! A mixed load of writes, and a log of what was acknowledged, kept outside the server.
+//! A mixed load of writes, with a log of acknowledged writes outside the server.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,21 @@ use tokio::task::JoinHandle;
 
 use crate::client::{Answer, Client, NoAnswer, id};
 
-/// What one worker knows. Nobody else writes to its resources, so each is in the state that was acknowledged last, or
-/// in the one that was asked for when the server died.
+/// The log of one worker. Only this worker writes to its resources, so each is in the last acknowledged state, or in
+/// the requested state of the write that was in flight when the server died.
 #[derive(Default)]
 pub(crate) struct Log {
     worker: u32,
     steps: u32,
-    /// Spaces: the title acknowledged last (`None`: deleted).
+    /// Last acknowledged title of each space (`None`: deleted).
     spaces: BTreeMap<String, Option<String>>,
-    /// Spaces that a Git import was accepted for.
+    /// Spaces with an accepted Git import.
     imports: Vec<String>,
-    /// Change requests of the shared space, with the page each adds and whether it was merged.
+    /// Change requests of the shared space, each with the page that it adds and whether it was merged.
     requests: BTreeMap<String, Request>,
-    /// What was asked for without an answer.
+    /// The write without a response, if any.
     open: Option<Open>,
-    /// How many writes were acknowledged.
+    /// Number of acknowledged writes.
     pub(crate) acknowledged: u32,
 }
 
@@ -32,17 +32,16 @@ struct Request {
     merged: bool,
 }
 
-/// A write whose outcome is not known.
+/// A write with an unknown outcome.
 #[derive(Clone, Debug)]
 enum Open {
     Title(String, Option<String>),
     Page(String, String),
     Merge(String),
-    /// Creates something new: nobody knows its id, so nothing of it is checked but that it is whole.
+    /// A creation. Its id is unknown, so the only check is that nothing is partial.
     New,
 }
 
-/// The resources that all workers share.
 #[derive(Clone)]
 pub(crate) struct SharedResources {
     pub(crate) org: String,
@@ -50,7 +49,7 @@ pub(crate) struct SharedResources {
 }
 
 impl SharedResources {
-    /// The first organization, and a new space in it.
+    /// Returns the first organization and a new space in it.
     pub(crate) async fn new(client: &Client) -> Self {
         let org = id(&client.get("/orgs").await["items"][0]);
         let shared = id(&client.post(&format!("/orgs/{org}/spaces"), json!({ "title": "Shared" })).await);
@@ -67,12 +66,12 @@ impl Log {
         Self { worker, ..Self::default() }
     }
 
-    /// Writes until the server gives no answer.
+    /// Writes until the server gives no response.
     pub(crate) async fn write(&mut self, client: &Client, shared: &SharedResources) {
         while self.step(client, shared).await.is_ok() {}
     }
 
-    /// One write; the kinds take turns, each worker at another one.
+    /// Performs one write. The kinds of writes rotate, and each worker starts with another kind.
     pub(crate) async fn step(&mut self, client: &Client, shared: &SharedResources) -> Result<(), NoAnswer> {
         self.steps += 1;
         self.open = Some(Open::New);
@@ -166,8 +165,8 @@ impl Log {
         Ok(())
     }
 
-    /// The body of an acknowledgement. What a server refuses with 409 has not happened; of a 503 it may not know
-    /// itself.
+    /// Returns the body of an acknowledged write. A write that is rejected with 409 did not take effect; the outcome of
+    /// one that failed with 503 is unknown.
     fn acknowledged(&mut self, answer: &Answer) -> Result<Option<Value>, NoAnswer> {
         match answer.status {
             200..=299 => {
@@ -184,7 +183,7 @@ impl Log {
         format!("{what} {} of {}", self.steps, self.worker)
     }
 
-    /// A space of this worker that is not deleted.
+    /// Returns a space of this worker that is not deleted.
     fn living(&self) -> Option<String> {
         let living: Vec<&String> =
             self.spaces.iter().filter(|(_, title)| title.is_some()).map(|(id, _)| id).collect();
@@ -195,10 +194,9 @@ impl Log {
         self.requests.iter().find(|(_, r)| which(r)).map(|(id, r)| (id.clone(), r.clone()))
     }
 
-    /// Compares everything this worker was told with what a server says now, and learns what became of the write
-    /// that got no answer.
+    /// Compares the log with the state of a server, and resolves the outcome of the write without a response.
     ///
-    /// `pages` are the titles of the shared space's pages.
+    /// `pages` maps the titles of the pages in the shared space to their ids.
     pub(crate) async fn check(
         &mut self,
         client: &Client,
@@ -235,7 +233,7 @@ impl Log {
             if own.contains_key(&title) {
                 request.page = Some(title.clone());
             }
-            // Half a merge would be a status without the page, or the page without the status.
+            // A partial merge would be the status without the page, or the page without the status.
             assert_eq!(pages.contains_key(&title), merged, "request {id}, page {title}, open {open:?}");
             if let Some(page) = pages.get(&title) {
                 let path = format!("/spaces/{}/content/page/{page}?format=markdown", shared.shared);
@@ -245,7 +243,7 @@ impl Log {
         }
     }
 
-    /// Every import that was accepted comes to its end.
+    /// Waits until every accepted import has finished.
     pub(crate) async fn imports_end(&self, client: &Client) {
         for space in &self.imports {
             let path = format!("/spaces/{space}/content/pages");
@@ -257,7 +255,7 @@ impl Log {
     }
 }
 
-/// Has all workers write at once.
+/// Starts all workers concurrently.
 pub(crate) fn start(logs: Vec<Log>, client: &Client, shared: &SharedResources) -> Vec<JoinHandle<Log>> {
     let begin = |mut log: Log| {
         let (client, shared) = (client.clone(), shared.clone());
@@ -269,7 +267,7 @@ pub(crate) fn start(logs: Vec<Log>, client: &Client, shared: &SharedResources) -
     logs.into_iter().map(begin).collect()
 }
 
-/// Waits until the workers have stopped, as they do when the server gives no answer.
+/// Waits until all workers have stopped, which they do when the server gives no response.
 pub(crate) async fn stopped(workers: Vec<JoinHandle<Log>>) -> Vec<Log> {
     let mut logs = Vec::with_capacity(workers.len());
     for worker in workers {
@@ -278,7 +276,7 @@ pub(crate) async fn stopped(workers: Vec<JoinHandle<Log>>) -> Vec<Log> {
     logs
 }
 
-/// The titles of all pages, with their ids.
+/// Returns the titles of all pages, with their ids.
 pub(crate) fn titles(tree: &Value) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut levels = vec![tree];

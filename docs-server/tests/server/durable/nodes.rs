@@ -15,8 +15,9 @@ use crate::{
     process::{Process, TOKEN},
 };
 
+/// Each server reads the writes of the other, and continues the jobs of one that was killed.
 #[tokio::test(flavor = "multi_thread")]
-async fn two_servers_on_one_database_are_one_platform_and_outlive_each_other() {
+async fn two_servers_share_a_database_and_survive_each_other() {
     let Some(stand) = postgres().await else { return };
     let first = Process::start(&stand.url).await;
     let second = Process::start(&stand.url).await;
@@ -24,7 +25,7 @@ async fn two_servers_on_one_database_are_one_platform_and_outlive_each_other() {
     let two = one.at(&second.base);
     let shared = SharedResources::new(&one).await;
 
-    // What one acknowledges the other reads, each time.
+    // The other server immediately reads each acknowledged write.
     let mut spaces = BTreeSet::new();
     for n in 0..40 {
         let (writer, reader) = if n % 2 == 0 { (&one, &two) } else { (&two, &one) };
@@ -35,7 +36,7 @@ async fn two_servers_on_one_database_are_one_platform_and_outlive_each_other() {
         spaces.insert(space);
     }
 
-    // A list begun at one is continued at the other, page by page.
+    // Pages of one listing are read from both servers in turn.
     let (mut seen, mut next, mut turn) = (BTreeSet::new(), String::new(), 0);
     loop {
         let client = if turn % 2 == 0 { &one } else { &two };
@@ -51,7 +52,7 @@ async fn two_servers_on_one_database_are_one_platform_and_outlive_each_other() {
     }
     assert!(spaces.is_subset(&seen) && turn > 5);
 
-    // Imports are asked for at both; one server dies with jobs in its hands.
+    // Imports are requested from both servers. One dies while it runs jobs.
     for (n, space) in spaces.iter().enumerate() {
         let client = if n % 2 == 0 { &one } else { &two };
         let body = json!({ "url": docs_server::HANDBOOK_URL, "ref": docs_server::MAIN });
@@ -68,7 +69,7 @@ async fn two_servers_on_one_database_are_one_platform_and_outlive_each_other() {
     assert!(TcpStream::connect(address).await.is_err(), "it listens no more");
     check(&two, &shared, &mut logs).await;
     for space in &spaces {
-        // One import, one revision: done by whichever server, and not twice.
+        // One import creates one revision, regardless of the server that runs it.
         crate::process::until(&format!("the import into {space}"), async || {
             let pages: Value = two.get(&format!("/spaces/{space}/content/pages")).await;
             !pages["pages"].as_array().expect("pages").is_empty()

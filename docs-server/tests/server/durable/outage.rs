@@ -1,4 +1,4 @@
-//! The database goes away and comes back; the server stays.
+//! An outage of the database while the server keeps running.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_outlives_a_restart_of_its_database_and_loses_nothing() {
+async fn server_survives_a_database_restart_without_data_loss() {
     let Some(stand) = postgres().await else { return };
     let (proxy, url) = stand.through_proxy().await;
     let server = Process::start(&url).await;
@@ -26,7 +26,7 @@ async fn a_server_outlives_a_restart_of_its_database_and_loses_nothing() {
         let workers = start(logs, &client, &shared);
         until("some load", async || requests(&client, &shared).await >= so_far + 4).await;
         proxy.cut().await;
-        // Whatever is asked now is refused in order, with a time to come back.
+        // During the outage, requests fail with 503 and a `Retry-After` header.
         until("a refusal", async || {
             let answer = client.call("GET", "/user", Value::Null).await.expect("the server runs");
             assert!(matches!(answer.status, 200 | 503), "{} {}", answer.status, answer.body);
@@ -64,7 +64,7 @@ async fn a_server_that_cannot_reach_its_database_says_so_and_ends() {
     );
 }
 
-/// What a server says that must refuse its store, and its exit code.
+/// Starts a server that must reject its store, and returns its error message and exit code.
 async fn refused_store(store: &str) -> (String, Option<i32>) {
     refused(&["--bind", "127.0.0.1:0", "--store", store]).await
 }

@@ -1,4 +1,4 @@
-//! A way to a database that can be cut: what a server sees while its database restarts.
+//! A proxy to the database that can be interrupted, which simulates a restart of the database.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -9,16 +9,16 @@ use tokio::{
     task::JoinSet,
 };
 
-/// Forwards connections until it is cut.
+/// A proxy that forwards connections until it is interrupted.
 pub(crate) struct Proxy {
-    /// Where it listens.
+    /// The address that the proxy listens on.
     pub(crate) at: SocketAddr,
     to: String,
     running: Arc<Mutex<Option<JoinSet<()>>>>,
 }
 
 impl Proxy {
-    /// Forwards to `host:port` from a free port.
+    /// Creates a proxy to `host:port` on a free port.
     pub(crate) async fn new(to: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let at = listener.local_addr().expect("it has an address");
@@ -27,7 +27,7 @@ impl Proxy {
         proxy
     }
 
-    /// Breaks every connection and refuses new ones.
+    /// Closes every connection and refuses new ones.
     pub(crate) async fn cut(&self) {
         let running = self.running.lock().take();
         if let Some(mut tasks) = running {
@@ -35,7 +35,7 @@ impl Proxy {
         }
     }
 
-    /// Forwards again, at the same address.
+    /// Resumes forwarding at the same address.
     pub(crate) async fn mend(&self) {
         let listener = TcpListener::bind(self.at).await.expect("the port is still ours");
         self.forward(listener);
@@ -45,13 +45,13 @@ impl Proxy {
         let to = self.to.clone();
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
-            // Dropped with this task, and so are all connections.
+            // Dropping this task closes all connections.
             let mut connections = JoinSet::new();
             while let Ok((mut from, _)) = listener.accept().await {
                 let to = to.clone();
                 connections.spawn(async move {
                     if let Ok(mut onward) = TcpStream::connect(to).await {
-                        // Either end may break off: that is what this proxy is for.
+                        // Interrupted connections are the purpose of this proxy.
                         let _ = copy_bidirectional(&mut from, &mut onward).await;
                     }
                 });

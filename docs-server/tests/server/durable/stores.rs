@@ -1,4 +1,4 @@
-//! Where the servers of these tests keep their data.
+//! The stores of the durability tests.
 
 use std::sync::Arc;
 
@@ -8,22 +8,21 @@ use tempfile::TempDir;
 
 use crate::durable::proxy::Proxy;
 
-/// A store for one test.
 pub(crate) struct Stand {
-    /// As the server takes it.
+    /// The store URL, in the format of `--store`.
     pub(crate) url: String,
-    /// Removed with the stand.
+    /// The folder of the store, deleted when the struct is dropped.
     _folder: Option<TempDir>,
 }
 
-/// A new file.
+/// Creates a store in a new SQLite file.
 pub(crate) fn sqlite() -> Stand {
     let folder = TempDir::new().expect("a folder");
     let url = format!("sqlite:{}", folder.path().join("docs.db").display());
     Stand { url, _folder: Some(folder) }
 }
 
-/// A new schema of the server that `DOCS_TEST_POSTGRES` names; `None`, and a line that says so, without one.
+/// Creates a new schema on the server of `DOCS_TEST_POSTGRES`. If that is not set, prints a message and returns `None`.
 pub(crate) async fn postgres() -> Option<Stand> {
     let Ok(server) = std::env::var("DOCS_TEST_POSTGRES") else {
         println!("not run: DOCS_TEST_POSTGRES names no server");
@@ -51,7 +50,7 @@ impl Stand {
         }
     }
 
-    /// The same database behind a proxy that can be cut.
+    /// Returns a proxy to the database that can be interrupted, with the store URL through it.
     pub(crate) async fn through_proxy(&self) -> (Proxy, String) {
         let config: tokio_postgres::Config = self.url.parse().expect("the URL of a server");
         let (host, port) = (&config.get_hosts()[0], config.get_ports().first().copied().unwrap_or(5432));
@@ -62,7 +61,7 @@ impl Stand {
         (proxy, url)
     }
 
-    /// How many revisions of a space came from Git.
+    /// Returns the number of revisions of a space that came from Git.
     pub(crate) async fn imports(&self, space: &str) -> usize {
         let store = self.open().await;
         let tx = Tx::new(store.begin(Mode::Read, &[]).await.expect("the store is there"));
@@ -73,7 +72,7 @@ impl Stand {
         revisions.filter(|revision| revision.git.is_some()).count()
     }
 
-    /// Every index row, unique value and counter is what the records call for.
+    /// Fails unless every index row, unique value and counter matches the records.
     pub(crate) async fn verify(&self) {
         let drift = verify(self.open().await.as_ref()).await.expect("the store can be read");
         assert!(drift.is_none(), "{drift:?}");

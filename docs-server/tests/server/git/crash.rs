@@ -1,6 +1,6 @@
-//! A server that is killed while it imports and exports, and once more when it starts again. `DOCS_CRASH_ROUNDS` says
-//! how often; as many servers as [`LANES`] are killed side by side, since what a killed one did is taken over only when
-//! its lease ends.
+//! Kills a server during imports and exports, and again after its restart. `DOCS_CRASH_ROUNDS` sets the number of
+//! rounds. [`LANES`] servers are killed in parallel, because the jobs of a killed server resume only after their lease
+//! expires.
 
 use std::{
     collections::BTreeMap,
@@ -25,21 +25,21 @@ use crate::{
     process::{PATIENCE, Process, TOKEN, program, until},
 };
 
-/// Spaces that are synced at once, each with a repository: half of them over HTTP, the others on the disk.
+/// Number of spaces that sync concurrently, each with a repository: half of them over HTTP, the others on disk.
 const SPACES: usize = 4;
-/// Pages of a space.
+/// Number of pages of a space.
 const PAGES: usize = 24;
-/// Servers that are killed at the same time, each with a store and a host of its own.
+/// Number of servers that are killed in parallel, each with its own store and host.
 const LANES: u32 = 4;
 
-/// When a server is killed: at a moment of an exchange over HTTP, or some time after it was asked.
+/// The time of a kill: at a step of an HTTP exchange, or some time after the request.
 #[derive(Clone, Copy, Debug)]
 enum Kill {
     At(Moment),
     Later,
 }
 
-/// The kills of imports, and of exports.
+/// The kills during imports, then those during exports.
 const OF_IMPORTS: [Kill; 3] = [Kill::At(Moment::FetchHalf), Kill::Later, Kill::At(Moment::FetchBegins)];
 const OF_EXPORTS: [Kill; 4] =
     [Kill::At(Moment::PushTaken), Kill::At(Moment::PushHalf), Kill::Later, Kill::At(Moment::PushBegins)];
@@ -48,13 +48,13 @@ fn rounds() -> u32 {
     std::env::var("DOCS_CRASH_ROUNDS").map_or(4, |text| text.parse().expect("DOCS_CRASH_ROUNDS is a number"))
 }
 
-/// What waits for a moment, and holds the exchange until the server is dead.
+/// A trap that triggers at a step of an exchange, and blocks the exchange until the server is dead.
 #[derive(Default)]
 struct Trap(Mutex<Option<Set>>);
 
 struct Set {
     moment: Moment,
-    /// Exchanges that pass before.
+    /// Number of exchanges to let pass first.
     pass: u64,
     sprung: mpsc::Sender<()>,
     dead: mpsc::Receiver<()>,
@@ -75,13 +75,13 @@ impl Trap {
         };
         if let Some(set) = set {
             set.sprung.send(()).expect("the test waits");
-            // The end of the test is as good.
+            // A test that has ended also releases the exchange.
             let _ = set.dead.recv_timeout(PATIENCE);
         }
     }
 }
 
-/// One repository with its space.
+/// A repository with its space.
 struct Pair {
     repository: PathBuf,
     url: String,
@@ -97,7 +97,7 @@ struct World {
     chance: u64,
 }
 
-/// The files of a version, which no other version has.
+/// Returns the files of a version, which differ from those of all other versions.
 fn version(number: u32) -> BTreeMap<String, String> {
     let mut all = BTreeMap::from([("README.md".to_owned(), format!("# Home\n\nVersion {number}.\n"))]);
     let mut summary = "# Summary\n\n* [Home](README.md)\n".to_owned();
@@ -112,12 +112,12 @@ fn version(number: u32) -> BTreeMap<String, String> {
     all
 }
 
-/// The name of the file of a version that is no page.
+/// Returns the name of the file of a version that is not a page.
 fn asset_name(version: u32) -> String {
     format!("notes-{version}.txt")
 }
 
-/// Its text, which is too long for a row of the store.
+/// Returns the text of that file, which is too long for an inline object.
 fn asset(version: u32) -> String {
     (0..12_000).map(|line| format!("Note {line} of {version}.\n")).collect()
 }
@@ -152,7 +152,7 @@ impl World {
 
     async fn start(&self) -> Process {
         let flags = ["--bind", "127.0.0.1:0", "--store", &self.store, "--outbound", "files"];
-        // Jobs of a server that was killed are waited for.
+        // A short lease, because the jobs of a killed server resume only after it expires.
         Process::with(&[&flags[..], &["--job-lease", "3"]].concat()).await
     }
 
@@ -173,7 +173,7 @@ impl World {
         }
     }
 
-    /// Changes every page of every space to a version, each space at once.
+    /// Changes every page of every space to a version, in one change request per space.
     async fn edit(&self, client: &Client, number: u32) {
         let texts = version(number);
         for pair in &self.pairs {
@@ -193,7 +193,7 @@ impl World {
         }
     }
 
-    /// Waits for the end of all jobs, which must be a good one.
+    /// Waits until all jobs have finished, and fails unless they succeeded.
     async fn ended(&self, client: &Client) {
         for pair in &self.pairs {
             let jobs = format!("/spaces/{}/jobs", pair.space);
@@ -207,32 +207,32 @@ impl World {
         }
     }
 
-    /// Kills a server, at the moment that was drawn.
+    /// Kills a server at the drawn time.
     async fn kill(&mut self, server: Process, kill: Kill, ask: impl AsyncFnOnce(&Self)) {
         let draw = self.draw();
         match kill {
             Kill::Later => {
                 ask(self).await;
-                // The moment of the kill is what this test draws; nothing is waited for.
+                // A random delay before the kill, not a wait for an event.
                 tokio::time::sleep(Duration::from_millis(draw % 400)).await;
                 drop(server);
             }
             Kill::At(moment) => {
                 let ((sprung, springs), (died, dead)) = (mpsc::channel(), mpsc::channel());
-                // Those over HTTP are half of all.
+                // Half of the spaces sync over HTTP.
                 let set = Set { moment, pass: draw % (SPACES as u64 / 2), sprung, dead };
                 *self.trap.0.lock().expect("nobody panicked") = Some(set);
                 ask(self).await;
                 let sprung = tokio::task::spawn_blocking(move || springs.recv_timeout(PATIENCE)).await;
                 sprung.expect("no panic").unwrap_or_else(|_| panic!("{moment:?} never came"));
                 drop(server);
-                // The exchange goes on without the one who asked.
+                // The exchange continues without its client.
                 died.send(()).expect("it is held");
             }
         }
     }
 
-    /// What the program for operators says of the store.
+    /// Fails unless `docs-server admin verify` finds no differences in the store.
     fn verify(&self) {
         let output = program().args(["admin", "verify", "--store", &self.store]).output().expect("it runs");
         let said =
@@ -240,11 +240,11 @@ impl World {
         assert!(output.status.success(), "{said}");
     }
 
-    /// Every repository is whole, and has all of one version.
+    /// Checks that every repository is complete and contains exactly one version.
     fn check_repositories(&self, before: &[usize], old: u32, new: u32) {
         for (pair, before) in self.pairs.iter().zip(before) {
             check(&pair.repository);
-            // A push may arrive meanwhile: all is asked of one commit.
+            // A push may arrive during the check, so all reads are of one commit.
             let tip = tip(&pair.repository).expect("a commit");
             let now = files_at(&pair.repository, &tip);
             let moved = commits_at(&pair.repository, &tip) - before;
@@ -254,11 +254,11 @@ impl World {
         }
     }
 
-    /// Every space has all of one version.
+    /// Checks that every space contains exactly one version.
     async fn check_spaces(&self, client: &Client, may_be: &[u32]) {
         for pair in &self.pairs {
             let mut found = Vec::new();
-            // An import may end while the pages are read one by one: all of them are read as one revision has them.
+            // An import may finish during the check, so all pages are read from one revision.
             let revision = id(&client.get(&format!("/spaces/{}/content", pair.space)).await);
             for (page, path) in pages(client, &pair.space).await {
                 let path_of =
@@ -282,8 +282,8 @@ impl World {
         }
     }
 
-    /// Kills a server in the midst of imports or exports and once more when it starts again, and looks at everything
-    /// then and when all is done.
+    /// Kills a server during imports or exports and again after its restart. Checks all data after each kill and at the
+    /// end.
     async fn round(&mut self, server: Process, round: u32, old: u32) -> Process {
         let (new, turn, is_export) = (old + 1, round as usize / 2, round.is_multiple_of(2));
         let client = Client::new(&server.base, TOKEN);
@@ -300,7 +300,7 @@ impl World {
         let may_be: &[u32] = if is_export { &[new] } else { &[old, new] };
         let mut server = self.restart(&before, (old_files, new), may_be).await;
         let pause = Duration::from_millis(self.draw() % 400);
-        // The moment of the kill is what this test draws; nothing is waited for.
+        // A random delay before the kill, not a wait for an event.
         tokio::time::sleep(pause).await;
         drop(server);
         server = self.restart(&before, (old_files, new), may_be).await;
@@ -320,7 +320,7 @@ impl World {
         server
     }
 
-    /// Starts a server where another was killed, and looks that nothing is there by half.
+    /// Starts a server after a kill, and checks that no state is partial.
     async fn restart(&self, before: &[usize], (old, new): (u32, u32), may_be: &[u32]) -> Process {
         self.verify();
         let server = self.start().await;
@@ -330,7 +330,7 @@ impl World {
     }
 }
 
-/// The bytes at an address of a file.
+/// Returns the bytes of a file URL.
 async fn download(url: &str) -> Bytes {
     let client = Hyper::builder(TokioExecutor::new()).build_http();
     let request = hyper::Request::get(url).body(Empty::<Bytes>::new()).expect("a request");
@@ -339,7 +339,7 @@ async fn download(url: &str) -> Bytes {
     answer.into_body().collect().await.expect("a body").to_bytes()
 }
 
-/// The pages of a space, with the paths of their files.
+/// Returns the pages of a space, with the paths of their files.
 async fn pages(client: &Client, space: &str) -> Vec<(String, String)> {
     let content = client.get(&format!("/spaces/{space}/content")).await;
     let pages = content["pages"].as_array().expect("pages");
@@ -348,7 +348,7 @@ async fn pages(client: &Client, space: &str) -> Vec<(String, String)> {
     pages.iter().map(|page| (id(page), path(page))).collect()
 }
 
-/// The rounds of a lane, one after the other on one store.
+/// Runs the rounds of a lane, one after the other on one store.
 async fn lane(lane: u32) {
     let (mut world, mut server) = World::new(lane.into()).await;
     for (old, round) in (lane..rounds()).step_by(LANES as usize).enumerate() {
@@ -359,7 +359,7 @@ async fn lane(lane: u32) {
 }
 
 #[test]
-fn an_import_or_export_that_is_killed_is_done_once_and_whole_after_the_restart() {
+fn killed_import_or_export_completes_once_after_restart() {
     if !has_git() {
         return;
     }

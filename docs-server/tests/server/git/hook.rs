@@ -1,4 +1,4 @@
-//! A host whose hook calls the webhook of a space that is kept in step: nobody calls import or export.
+//! A Git host with a push hook that calls the webhook of a synced space. No test calls import or export.
 
 use std::{
     fs,
@@ -18,7 +18,7 @@ use crate::{
     process::{Process, TOKEN, until},
 };
 
-/// Tells whether there are the programs that a hook needs, and says so when the test cannot run.
+/// Returns `true` if the programs of the hook are installed. Otherwise prints that the test does not run.
 fn has_hook_programs() -> bool {
     let has = |name: &str| {
         Command::new(name).arg("--help").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
@@ -30,20 +30,20 @@ fn has_hook_programs() -> bool {
     all
 }
 
-/// A space that is kept in step with a repository, and a working copy of that.
+/// A space that is synced with a repository, with a clone of that repository.
 struct Pair {
     client: Client,
     space: String,
     repository: PathBuf,
     work: PathBuf,
-    /// What the hook was answered, a line for each push.
+    /// The log of the hook: one line with the webhook response per push.
     told: PathBuf,
     webhook: String,
     secret: String,
 }
 
 impl Pair {
-    /// Begins with two pages in the repository.
+    /// Creates a repository with two pages, and a space that syncs with it.
     async fn new(folder: &Path, host: &Host, client: Client) -> Self {
         let repository = bare(folder, "docs");
         let (url, work) = (host.url("docs"), folder.join("work"));
@@ -74,7 +74,7 @@ impl Pair {
         pair
     }
 
-    /// Lets the host tell the webhook of each push, with this secret.
+    /// Installs a push hook on the host that calls the webhook, signed with this secret.
     fn hook(&self, secret: &str) {
         let (webhook, told) = (&self.webhook, self.told.display());
         let script = format!(
@@ -95,7 +95,7 @@ done
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it can be run");
     }
 
-    /// What the hook was answered to the pushes so far.
+    /// Returns the statuses of the webhook responses so far.
     fn told(&self) -> Vec<String> {
         let text = fs::read_to_string(&self.told).unwrap_or_default();
         text.lines().map(|line| line.split(' ').next().unwrap_or_default().to_owned()).collect()
@@ -106,7 +106,7 @@ done
         jobs["items"].as_array().expect("jobs").clone()
     }
 
-    /// Waits until all jobs have ended; answers the setting.
+    /// Waits until all jobs have ended, and returns the sync settings.
     async fn settled(&self) -> Value {
         until("the end of all jobs", async || self.jobs().await.iter().all(|job| job["endedAt"].is_string()))
             .await;
@@ -128,7 +128,7 @@ done
         assert_eq!(setting["state"]["inStep"], true, "{setting}");
     }
 
-    /// The text of the page of a file.
+    /// Returns the text of the page of a file.
     async fn text(&self, path: &str) -> String {
         crate::git::page_of(&self.client, &self.space, path).await.1
     }
@@ -138,7 +138,7 @@ done
         crate::git::edit_page(&self.client, &self.space, path, (from, to)).await;
     }
 
-    /// Changes a text in the working copy, and pushes it. The hook has run when this is over.
+    /// Replaces a text in the clone and pushes it. The hook has run when this returns.
     fn push(&self, path: &str, from: &str, to: &str) {
         println!("$ git push: {path}: {from} -> {to}");
         git(&self.work, &["pull", "--quiet", "--rebase"]);
@@ -153,7 +153,7 @@ done
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_push_hook_of_a_host_and_the_merges_of_a_space_keep_both_in_step() {
+async fn push_hook_and_merges_keep_repository_and_space_in_sync() {
     if !has_git() || !has_hook_programs() {
         return;
     }
@@ -188,7 +188,7 @@ async fn the_push_hook_of_a_host_and_the_merges_of_a_space_keep_both_in_step() {
     pair.settled().await;
     assert_eq!(pair.jobs().await.len(), jobs, "and wakes nobody");
 
-    // Both sides have changed one line.
+    // Both sides have changed the same line.
     let pushed = commits(&pair.repository);
     pair.edit("guide.md", "Second.", "Ours.").await;
     let mut request = Value::Null;
@@ -203,7 +203,7 @@ async fn the_push_hook_of_a_host_and_the_merges_of_a_space_keep_both_in_step() {
     assert_eq!(commits(&pair.repository), pushed, "nothing is pushed while people have to decide");
     assert_eq!(pair.text("guide.md").await, "First of all.\n\nOurs.\n");
 
-    // The hook is right again, and what it tells of comes into the same change request.
+    // With the correct secret again, the push updates the same change request.
     pair.hook(&pair.secret);
     pair.push("guide.md", "Theirs.", "Theirs, still.");
     assert_eq!(pair.told().last().map(String::as_str), Some("202"));

@@ -1,4 +1,4 @@
-//! A host of repositories on loopback: HTTP with a user and a password, and Git's own program behind it.
+//! A Git host on loopback: HTTP with basic authentication in front of `git http-backend`.
 
 use std::{
     io::{self, BufReader, Read, Write},
@@ -12,37 +12,37 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// The user and the password of every repository, as a URL has them.
+/// The user and the password of every repository, in URL format.
 pub(crate) const WHO: &str = "ada:hunter2";
-/// The same as the header has them.
+/// The same credentials as an `Authorization` header.
 const BASIC: &str = "Basic YWRhOmh1bnRlcjI=";
 
-/// Where an exchange is.
+/// A step of an exchange between a server and the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Moment {
-    /// A server asks what there is, before it fetches.
+    /// The server requests the refs before a fetch.
     FetchBegins,
-    /// Half of what is fetched was sent.
+    /// Half of the fetched pack has been sent.
     FetchHalf,
-    /// A server asks what there is, before it pushes.
+    /// The server requests the refs before a push.
     PushBegins,
-    /// Half of what is pushed has arrived.
+    /// Half of the pushed pack has arrived.
     PushHalf,
-    /// What was pushed is taken, and nobody knows it yet.
+    /// The push is applied, but its response is not sent yet.
     PushTaken,
 }
 
-/// What is told of the moments of all exchanges. The exchange goes on when it returns.
+/// A callback for the steps of all exchanges. An exchange continues when it returns.
 type Watch = Arc<dyn Fn(Moment) + Send + Sync>;
 
-/// A host of the repositories in a folder, until it is dropped.
+/// A host of the repositories in a folder. Stops when dropped.
 pub(crate) struct Host {
     address: SocketAddr,
     stopped: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Tells whether there is a git program, and says so when a test cannot run.
+/// Returns `true` if the git program is installed. Otherwise prints that the test does not run.
 pub(crate) fn has_git() -> bool {
     let found = Command::new("git").arg("--version").stdout(Stdio::null()).status().is_ok();
     if !found {
@@ -65,19 +65,19 @@ impl Host {
                     return;
                 }
                 let (folder, watch) = (folder.clone(), watch.clone());
-                // Whoever asks may be gone before they are answered.
+                // The client may be gone before the response.
                 thread::spawn(move || stream.and_then(|stream| answer(&stream, &folder, &watch)));
             }
         });
         Self { address, stopped, thread: Some(thread) }
     }
 
-    /// The address of a repository, for one who knows the password.
+    /// Returns the URL of a repository with valid credentials.
     pub(crate) fn url(&self, name: &str) -> String {
         self.url_for(WHO, name)
     }
 
-    /// The address of a repository, with a user and a password.
+    /// Returns the URL of a repository with the given user and password.
     pub(crate) fn url_for(&self, who: &str, name: &str) -> String {
         format!("http://{who}@{}/{name}.git", self.address)
     }
@@ -86,7 +86,7 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         self.stopped.store(true, Ordering::SeqCst);
-        // Wakes the thread that accepts.
+        // Wakes the accepting thread.
         drop(TcpStream::connect(self.address));
         if let Some(thread) = self.thread.take() {
             thread.join().expect("it ends");
@@ -94,7 +94,7 @@ impl Drop for Host {
     }
 }
 
-/// What is asked, before its body.
+/// The head of a request.
 #[derive(Default)]
 struct Request {
     method: String,
@@ -134,7 +134,7 @@ fn answer(stream: &TcpStream, folder: &Path, watch: &Watch) -> io::Result<()> {
     let request = read_head(&mut reader)?;
     let mut to = stream;
     if request.authorization != BASIC {
-        // The body was sent already; a client that is not heard to the end misses the answer.
+        // Reads the whole body: a client that is still sending would miss the response.
         io::copy(&mut reader.take(request.length as u64), &mut io::sink())?;
         return to.write_all(
             b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"git\"\r\nContent-Length: 0\r\n\
@@ -168,7 +168,7 @@ fn answer(stream: &TcpStream, folder: &Path, watch: &Watch) -> io::Result<()> {
     to.write_all(second)
 }
 
-/// What Git's own program for web servers answers. It gets the body as it comes, and its end when the client is gone.
+/// Returns the response of `git http-backend`. Streams the body to it, and closes its input when the client is gone.
 fn backend(request: &Request, from: &mut impl Read, folder: &Path, watch: &Watch) -> io::Result<Vec<u8>> {
     let repository: PathBuf = folder.join(request.path.trim_start_matches('/'));
     let mut child = Command::new("git")
@@ -197,7 +197,7 @@ fn backend(request: &Request, from: &mut impl Read, folder: &Path, watch: &Watch
     })();
     drop(stdin);
     let output = output.join().map_err(|_| io::Error::other("a panic"))??.stdout;
-    // It need not read what it refuses.
+    // The backend need not read the body of a request that it rejects.
     match passed {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
         _ => Ok(output),

@@ -1,5 +1,6 @@
-//! Repositories that are too much, imported by a running server: it goes on answering others, in bounded memory, and
-//! the import is done or says why not. `DOCS_HOSTILE_FILES` and `DOCS_HOSTILE_BYTES` say how much is too much.
+//! Oversized repositories, imported by a running server. It keeps serving other requests in bounded memory, and the
+//! import succeeds or fails with a reason. `DOCS_HOSTILE_FILES` and `DOCS_HOSTILE_BYTES` set the size of the
+//! repositories.
 
 use std::{
     fs,
@@ -20,16 +21,16 @@ use crate::{
     process::{Process, TOKEN, until},
 };
 
-/// Most memory that the server may have had, in kB.
+/// Maximum memory of the server, in kB.
 const MOST_MEMORY: u64 = 400_000;
-/// How long somebody else may wait for an answer meanwhile.
+/// Maximum response time of other requests during the import.
 const PATIENCE_OF_OTHERS: Duration = Duration::from_secs(5);
 
 fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).map_or(otherwise, |text| text.parse().expect("a number"))
 }
 
-/// Commits what is written as the git program reads it fast.
+/// Commits files through `git fast-import`.
 fn fill(repository: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
     let mut child = Command::new("git")
         .arg("-C")
@@ -48,7 +49,7 @@ fn fill(repository: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>)
 fn small_files(to: &mut dyn Write, count: u64) -> io::Result<()> {
     for file in 0..count {
         let (folder, text) = (file / 100, format!("# Page {file}\n\nText of {file}.\n"));
-        // There are fewer pages than a space may have.
+        // Most files are not pages, so that the limit of pages per space is not reached.
         let path = match file % 25 {
             0 => format!("part-{folder}/page-{file}.md"),
             _ => format!(".gitbook/assets/{folder}/note-{file}.txt"),
@@ -65,14 +66,14 @@ fn zeros(to: &mut dyn Write, bytes: u64) -> io::Result<()> {
     to.write_all(b"\n")
 }
 
-/// The most memory that a server has had, in kB; none where the system does not tell.
+/// Returns the peak memory of a server in kB, or `None` if the system does not report it.
 fn most_memory(server: &Process) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", server.child.id())).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().trim_end_matches(" kB").parse().ok()
 }
 
-/// Imports from a URL; answers the job as it ended, and the longest that others have waited meanwhile.
+/// Imports from a URL. Returns the finished job, and the longest response time of other requests during the import.
 async fn import(client: &Client, url: &str) -> (Value, Duration) {
     let org = id(&client.get("/orgs").await["items"][0]);
     let space = id(&client.post(&format!("/orgs/{org}/spaces"), json!({ "title": "Docs" })).await);

@@ -1,4 +1,4 @@
-//! Repositories, by way of the git program.
+//! Repositories, accessed through the git program.
 
 use std::{
     collections::BTreeMap,
@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-/// What the git program says to a command in a folder, which must succeed.
+/// Runs a git command in a folder and returns its output. Fails if the command fails.
 pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
     let output = command(folder, arguments).output().expect("git runs");
     let complaint = String::from_utf8_lossy(&output.stderr);
@@ -18,13 +18,13 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
     let who = ["-c", "user.name=Bea", "-c", "user.email=bea@example.com", "-c", "core.autocrlf=false"];
     command.args(who).arg("-C").arg(folder).args(arguments);
-    // Nothing of the machine, and nobody who is asked for a password.
+    // Ignores the Git configuration of the machine, and never prompts for a password.
     command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
     command.env("GIT_TERMINAL_PROMPT", "0");
     command
 }
 
-/// Makes an empty repository without a working copy.
+/// Creates an empty bare repository.
 pub(crate) fn bare(folder: &Path, name: &str) -> PathBuf {
     let path = folder.join(format!("{name}.git"));
     std::fs::create_dir_all(&path).expect("a folder");
@@ -32,24 +32,24 @@ pub(crate) fn bare(folder: &Path, name: &str) -> PathBuf {
     path
 }
 
-/// What `main` leads to.
+/// Returns the commit of `main`, or `None` if the branch does not exist.
 pub(crate) fn tip(repository: &Path) -> Option<String> {
     let output = command(repository, &["rev-parse", "--quiet", "--verify", "refs/heads/main"]).output();
     let text = String::from_utf8(output.expect("git runs").stdout).expect("text").trim().to_owned();
     (!text.is_empty()).then_some(text)
 }
 
-/// How many commits `main` has.
+/// Returns the number of commits of `main`.
 pub(crate) fn commits(repository: &Path) -> usize {
     commits_at(repository, "refs/heads/main")
 }
 
-/// How many commits lead to a revision, itself among them.
+/// Returns the number of commits reachable from a revision, including itself.
 pub(crate) fn commits_at(repository: &Path, revision: &str) -> usize {
     git(repository, &["rev-list", "--count", revision]).parse().expect("a number")
 }
 
-/// The files of a revision with their texts.
+/// Returns the files of a revision with their texts.
 pub(crate) fn files_at(repository: &Path, revision: &str) -> BTreeMap<String, String> {
     let repository = git2::Repository::open_bare(repository).expect("a repository");
     let commit = repository.revparse_single(revision).expect("a revision");
@@ -65,13 +65,13 @@ pub(crate) fn files_at(repository: &Path, revision: &str) -> BTreeMap<String, St
     files
 }
 
-/// Refuses a repository that is not whole, to the last object that a ref leads to.
+/// Fails unless all objects reachable from refs are present and valid.
 pub(crate) fn check(repository: &Path) {
     git(repository, &["fsck", "--strict", "--full", "--no-dangling"]);
     git(repository, &["rev-list", "--objects", "--all", "--quiet"]);
 }
 
-/// Refuses a repository in which a push that has ended left a ref locked.
+/// Fails if a finished push left a ref locked.
 pub(crate) fn check_unlocked(repository: &Path) {
     let locks = std::fs::read_dir(repository.join("refs/heads")).expect("a folder").filter_map(Result::ok);
     let locks: Vec<_> = locks
@@ -81,7 +81,7 @@ pub(crate) fn check_unlocked(repository: &Path) {
     assert!(locks.is_empty(), "a ref stays locked: {locks:?}");
 }
 
-/// Commits files to `main`, and no others, without a working copy, as somebody else would.
+/// Commits to `main` exactly these files through a temporary clone, as an external author.
 pub(crate) fn commit(repository: &Path, files: &BTreeMap<String, String>, message: &str) {
     let work = tempfile::tempdir().expect("a folder");
     let url = repository.to_str().expect("text");

@@ -1,4 +1,4 @@
-//! A host with a password, a working copy, and a space: what is edited in one arrives in the other.
+//! A Git host with a password, a clone, and a space: edits in one arrive in the other.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ use crate::{
     process::{Process, TOKEN, until},
 };
 
-/// Who edits, and where.
+/// The space and the repository that it syncs with.
 struct Story {
     client: Client,
     space: String,
@@ -25,14 +25,14 @@ struct Story {
 }
 
 impl Story {
-    /// A new space of the first organization.
+    /// Creates a space in the first organization.
     async fn new(client: Client, url: String) -> Self {
         let org = id(&client.get("/orgs").await["items"][0]);
         let space = id(&client.post(&format!("/orgs/{org}/spaces"), json!({ "title": "Docs" })).await);
         Self { client, space, url }
     }
 
-    /// Imports or exports; answers the job as it ended.
+    /// Imports or exports, and returns the finished job.
     async fn sync(&self, what: &str, url: &str) -> Value {
         let mut body = json!({ "url": url, "ref": "refs/heads/main" });
         if what == "export" {
@@ -57,12 +57,12 @@ impl Story {
         assert_eq!(job["state"], "done", "{job}");
     }
 
-    /// What the hook of the host does after a push: it asks for the import of what was pushed.
+    /// Requests an import after a push, as the hook of a host does.
     async fn pushed(&self) {
         self.done("import").await;
     }
 
-    /// The text of the page of a file.
+    /// Returns the text of the page of a file.
     async fn text(&self, path: &str) -> String {
         crate::git::page_of(&self.client, &self.space, path).await.1
     }
@@ -72,7 +72,7 @@ impl Story {
     }
 }
 
-/// Changes a text in a working copy, and pushes it.
+/// Replaces a text in a clone and pushes it.
 fn edit_and_push(work: &Path, path: &str, from: &str, to: &str) {
     let file = work.join(path);
     let text = fs::read_to_string(&file).expect("a file");
@@ -82,10 +82,10 @@ fn edit_and_push(work: &Path, path: &str, from: &str, to: &str) {
     git(work, &["push", "--quiet"]);
 }
 
-/// Two pages as somebody writes them.
+/// Commits two hand-written pages.
 fn first_commit(work: &Path) {
     fs::write(work.join("README.md"), "# Start\n\nHello.\n").expect("a file");
-    // Without it, the first export would add one.
+    // Without this file, the first export would add one.
     fs::write(work.join("SUMMARY.md"), "* [Start](README.md)\n* [Guide](guide.md)\n").expect("a file");
     fs::write(
         work.join("guide.md"),
@@ -98,7 +98,7 @@ fn first_commit(work: &Path) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_edited_on_either_side_of_a_host_with_a_password_arrives_on_the_other() {
+async fn edits_sync_both_ways_through_a_host_with_a_password() {
     if !has_git() {
         return;
     }

@@ -7,7 +7,7 @@ use docs_pdf::Typesetter;
 
 use super::Handbook;
 
-/// With `DOCS_PDF_OUT` as the name of a folder the file is left there, to be looked at.
+/// If `DOCS_PDF_OUT` is set to a folder, the test writes the PDF file there for inspection.
 #[tokio::test]
 async fn the_handbook_is_a_pdf_file_of_all_its_pages() {
     let Handbook { platform, setup, space } =
@@ -18,7 +18,7 @@ async fn the_handbook_is_a_pdf_file_of_all_its_pages() {
     let sealed = link.url.rsplit('/').nth(1).expect("the sealed part");
     let asking = platform.pdf_file(&space, sealed, Duration::from_secs(300));
     let (asked, settled) = tokio::join!(asking, async {
-        // The job is there once the address was asked.
+        // The job exists once the URL was requested.
         while platform.settle().await? == 0 {
             tokio::task::yield_now().await;
         }

@@ -1,4 +1,4 @@
-//! The handbook in another language: every page says the same in other words, and nothing else of it is another.
+//! The handbook in another language: only the words of its pages change.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::Handbook;
 
-/// The blocks of a document, each before those in it.
+/// Collects the blocks of a document in preorder.
 fn blocks<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
     if value["object"] == "block" {
         out.push(value);
@@ -22,7 +22,7 @@ fn blocks<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
     }
 }
 
-/// What is in the text of a block and is no word: code, links, variables, pictures, formulas; in their order.
+/// Collects the inline content of a block that is not translated, in order: code, links, variables, images, formulas.
 fn protected(value: &Value, out: &mut Vec<String>) {
     for node in value["nodes"].as_array().into_iter().flatten() {
         match node["object"].as_str() {
@@ -37,7 +37,7 @@ fn protected(value: &Value, out: &mut Vec<String>) {
             Some("inline") => {
                 let mut data = node["data"].clone();
                 if let Some(fields) = data.as_object_mut() {
-                    // What people read of it.
+                    // Removes the fields with translatable text.
                     fields.retain(|name, _| !matches!(name.as_str(), "title" | "label" | "caption" | "alt"));
                 }
                 out.push(format!("{} {data}", node["type"]));
@@ -48,14 +48,14 @@ fn protected(value: &Value, out: &mut Vec<String>) {
     }
 }
 
-/// What the data of a block refers to, wherever in it that is.
+/// Collects all references in the data of a block.
 fn references(value: &Value, out: &mut BTreeSet<String>) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {
                 match name.as_str() {
                     "ref" | "refDark" => drop(out.insert(value.to_string())),
-                    // Other blocks have theirs.
+                    // Child blocks are visited separately.
                     "nodes" | "fragments" => {}
                     _ => references(value, out),
                 }
@@ -66,7 +66,7 @@ fn references(value: &Value, out: &mut BTreeSet<String>) {
     }
 }
 
-/// A value without the names of what is in it.
+/// Returns a value without the keys of the nodes in it.
 fn nameless(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -78,14 +78,14 @@ fn nameless(value: &Value) -> Value {
     }
 }
 
-/// Compares a document with its translation, block by block; answers how many blocks say something else.
+/// Compares a document with its translation, block by block. Returns the number of blocks with different text.
 fn compare(told: &str, before: &Document, after: &Document) -> usize {
     let [before, after] = [before, after].map(|document| serde_json::to_value(document).expect("JSON"));
     let (mut own, mut others) = (Vec::new(), Vec::new());
     blocks(&before, &mut own);
     blocks(&after, &mut others);
     assert_eq!(own.len(), others.len(), "{told}: the number of blocks");
-    // Blocks that say the same have the same key; translations of others do not come to.
+    // Blocks with equal text have equal keys. The translation must not merge different keys.
     let keys = |blocks: &[&Value]| {
         blocks.iter().filter_map(|block| block["key"].as_str()).collect::<BTreeSet<_>>().len()
     };
@@ -134,7 +134,7 @@ impl Handbook {
     }
 }
 
-/// The pages of a tree in their order: what is the same in every language, and what is not.
+/// Collects the pages of a tree in order: id, the part that is equal in every language, and title.
 fn flat(pages: &[RevisionPage], out: &mut Vec<(PageId, Value, String)>) {
     for page in pages {
         match page {
@@ -149,8 +149,9 @@ fn flat(pages: &[RevisionPage], out: &mut Vec<(PageId, Value, String)>) {
     }
 }
 
+/// Code, links, variables, files, ids, and the keys of blocks stay the same.
 #[tokio::test]
-async fn a_translation_of_the_handbook_keeps_its_code_its_links_its_variables_and_the_keys_of_its_blocks() {
+async fn translation_of_the_handbook_changes_only_its_words() {
     let book = Handbook::with(|builder| builder.translator(Arc::new(PseudoTranslator))).await;
     let new = json!({ "source": { "space": book.space, "language": "en" }, "language": "fr" });
     let new = serde_json::from_value(new).expect("a translation");

@@ -1,12 +1,12 @@
-//! Archives of a few hundred bytes whose tables of contents make many pages.
+//! Archives of a few hundred bytes whose tables of contents expand to many pages.
 
 use serde_json::{Value, json};
 
 use super::*;
 
-/// What the server may take above its memory at rest.
+/// Maximum memory of the server above that of the idle server, in bytes.
 const MOST_ABOVE_IDLE: u64 = 300 << 20;
-/// Entries of the tables of contents.
+/// Number of entries in the tables of contents.
 const ENTRIES: usize = 19_900;
 
 fn contents(text: String) -> Vec<u8> {
@@ -24,7 +24,7 @@ fn archives() -> Vec<Vec<u8>> {
     ]
 }
 
-/// A specification with many tags.
+/// Publishes a specification with many tags.
 async fn specification(client: &Client, org: &str) {
     let tags: Vec<Value> = (0..2_000).map(|number| json!({ "name": format!("t{number}") })).collect();
     let text =

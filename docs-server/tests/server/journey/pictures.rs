@@ -1,4 +1,4 @@
-//! Pictures of ten pages, for people to look at.
+//! Screenshots of ten pages for visual inspection.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::journey::{
     site::{ARABIC, BLOCKS, Made},
 };
 
-/// Most of the height of a page that is pictured.
+/// Maximum height of a screenshot in pixels.
 const HIGHEST: u64 = 4_000;
 
-/// Names and addresses of ten pages.
+/// Returns the names and URLs of ten pages.
 fn pages(handbook: &str, site: &Made) -> [(&'static str, String); 10] {
     let book = |path: &str| format!("{handbook}{path}");
     [
@@ -30,7 +30,7 @@ fn pages(handbook: &str, site: &Made) -> [(&'static str, String); 10] {
     ]
 }
 
-/// Writes the pictures into a folder.
+/// Writes the screenshots into a folder.
 pub(crate) async fn take(reader: &mut Reader, handbook: &str, site: &Made, folder: &Path) {
     std::fs::create_dir_all(folder).expect("a folder");
     reader.browser.open(handbook).await;

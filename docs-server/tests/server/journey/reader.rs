@@ -1,15 +1,15 @@
-//! What a reader does in a browser, and what they see there.
+//! The actions and observations of a reader in a browser.
 
 use serde_json::{Value, json};
 
 use crate::journey::chromium::Browser;
 
-/// Somebody in front of a browser.
+/// A reader in a browser.
 pub(crate) struct Reader {
     pub(crate) browser: Browser,
 }
 
-/// What shows pages.
+/// A screen size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Screen {
     pub(crate) name: &'static str,
@@ -21,7 +21,7 @@ pub(crate) const DESKTOP: Screen = Screen { name: "desktop", width: 1180, height
 pub(crate) const PHONE: Screen = Screen { name: "phone", width: 390, height: 820 };
 
 impl Reader {
-    /// Goes on reading on another screen.
+    /// Switches to another screen size.
     pub(crate) async fn has(&mut self, screen: Screen) {
         let Screen { name, width, height } = screen;
         let size =
@@ -29,18 +29,17 @@ impl Reader {
         self.browser.ask("Emulation.setDeviceMetricsOverride", size).await;
     }
 
-    /// The heading of the page.
     pub(crate) async fn heading(&mut self) -> String {
         self.browser.eval("document.querySelector('h1').innerText").await.as_str().expect("text").to_owned()
     }
 
-    /// Waits for the page of a heading, before which an emoji may stand.
+    /// Waits for the page with this heading, which may follow an emoji.
     pub(crate) async fn comes_to(&mut self, heading: &str) {
         let heading = Value::from(heading);
         self.browser.until(&format!("document.querySelector('h1').textContent.endsWith({heading})")).await;
     }
 
-    /// Whether a text is shown in a part of the page.
+    /// Returns `true` if a part of the page shows the text.
     async fn is_shown(&mut self, part: &str, text: &str) -> bool {
         let (part, text) = (Value::from(part), Value::from(text));
         let script =
@@ -56,13 +55,13 @@ impl Reader {
         assert!(!self.is_shown(part, text).await, "{text} is shown in {part}");
     }
 
-    /// Whether something is visible: not within what is closed.
+    /// Returns `true` if the element is visible, not in a collapsed parent.
     pub(crate) async fn can_see(&mut self, what: &str) -> bool {
         let what = Value::from(what);
         self.browser.eval(&format!("document.querySelector({what}).checkVisibility()")).await == true
     }
 
-    /// Clicks where something is: what lies above it would be hit instead.
+    /// Clicks an element. Fails if another element covers it.
     pub(crate) async fn click(&mut self, what: &str) {
         println!("click {what} of {}", self.browser.eval("location.href").await);
         let script = format!(
@@ -79,7 +78,7 @@ impl Reader {
         }
     }
 
-    /// Presses a key: a sign, or `Enter`.
+    /// Presses a key: a character, or `Enter`.
     pub(crate) async fn press(&mut self, key: &str) {
         let text = if key == "Enter" { "\r" } else { key };
         let code = if key == "Enter" { 13 } else { 0 };
@@ -88,14 +87,14 @@ impl Reader {
         self.browser.ask("Input.dispatchKeyEvent", json!({ "type": "keyUp", "key": key })).await;
     }
 
-    /// Types into what has the focus.
+    /// Types into the focused element.
     pub(crate) async fn types(&mut self, text: &str) {
         self.browser.ask("Input.insertText", json!({ "text": text })).await;
     }
 
-    /// How bright the page is behind its text, from 0 to 255.
+    /// Returns the brightness of the page background, from 0 to 255.
     pub(crate) async fn brightness(&mut self) -> u64 {
-        // Browsers write some colours by functions: painting one says what it is.
+        // Browsers may return colours as functions. Painting a pixel resolves them to RGB.
         let script = "(() => { const paint = document.createElement('canvas').getContext('2d'); \
              paint.fillStyle = getComputedStyle(document.documentElement).backgroundColor; \
              paint.fillRect(0, 0, 1, 1); const [r, g, b] = paint.getImageData(0, 0, 1, 1).data; \

@@ -1,30 +1,27 @@
-//! A site of the reader's own, made over HTTP: a page from right to left, and one of many kinds of blocks.
+//! A site created through the API: a right-to-left page, and a page with many kinds of blocks.
 
 use serde_json::{Value, json};
 
 use crate::client::{Client, id};
 
-/// The path of the page in Arabic.
 pub(crate) const ARABIC: &str = "start";
-/// The path of the page of many kinds of blocks.
 pub(crate) const BLOCKS: &str = "blocks";
 
 const ARABIC_TEXT: &str = include_str!("arabic.md");
 const BLOCKS_TEXT: &str = include_str!("blocks.md");
 
-/// A published site.
 pub(crate) struct Made {
-    /// Its address, with a slash at its end.
+    /// The URL of the site, with a trailing slash.
     pub(crate) url: String,
-    /// Its path below the API.
+    /// The path of the site in the API.
     path: String,
-    /// Its space, as redirects name it.
+    /// The id of the site space, for redirects.
     site_space: String,
-    /// The page in Arabic.
+    /// The id of the page in Arabic.
     page: String,
 }
 
-/// Makes a space with two pages, and publishes it as a site.
+/// Creates a space with two pages, and publishes it as a site.
 pub(crate) async fn publish(client: &Client) -> Made {
     let org = id(&client.get("/orgs").await["items"][0]);
     let space = id(&client.post(&format!("/orgs/{org}/spaces"), json!({ "title": "كتاب" })).await);
@@ -49,7 +46,7 @@ pub(crate) async fn publish(client: &Client) -> Made {
 }
 
 impl Made {
-    /// Leads from a path of the site to the page in Arabic.
+    /// Creates a redirect from a path of the site to the page in Arabic.
     pub(crate) async fn redirect(&self, client: &Client, source: &str) {
         let to = json!({ "kind": "site-page", "siteSpaceId": self.site_space, "pageId": self.page });
         let new = json!({ "source": source, "destination": to });

@@ -1,4 +1,4 @@
-//! What a page consists of: its fields, and the blocks, elements and marks of its text.
+//! The fields of a page, and the blocks, elements and marks of its text.
 
 use docs_core::model::{Block, BlockContent, BlockTag, Role, WhenEmpty};
 use serde_json::{Map, Value, json};
@@ -22,7 +22,7 @@ pub(super) fn tables(document: &Value) -> Vec<Table> {
     ]
 }
 
-/// The fields of a page that a comparison shows, and whether a change of content sets them.
+/// Returns the table of page fields in a comparison, with a column for those that a content change can set.
 fn fields(document: &Value) -> Table {
     let schemas = &document["components"]["schemas"];
     let properties = |schema: &str| schemas[schema]["properties"].as_object().expect("properties");
@@ -38,7 +38,7 @@ fn fields(document: &Value) -> Table {
     Table::new(PAGE, "Fields of a page", &["Field", "What it is", "A change sets it"], &rows)
 }
 
-/// The kinds of a schema whose objects tell their kind by `type`.
+/// Returns the variants of a schema whose objects are tagged by `type`.
 fn variants<'a>(document: &'a Value, schema: &str) -> impl Iterator<Item = (&'a str, String, &'a Value)> {
     let all = document["components"]["schemas"][schema]["oneOf"].as_array();
     all.unwrap_or_else(|| panic!("{schema} has kinds")).iter().map(|kind| {
@@ -90,7 +90,7 @@ fn tags() -> Table {
     Table::new(PAGE, "Tags", &["Read", "Written"], &rows)
 }
 
-/// The smallest value that a schema takes.
+/// Returns a minimal value of a schema.
 fn sample(document: &Value, schema: &Value) -> Value {
     if let Some(name) = schema["$ref"].as_str().and_then(|to| to.rsplit('/').next()) {
         return sample(document, &document["components"]["schemas"][name]);

@@ -1,5 +1,4 @@
-//! How long, how large and how many: the limits of fields from their schemas, the others from the constants of the
-//! code.
+//! The limits of the platform: those of fields from their schemas, the others from constants of the code.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -30,7 +29,7 @@ pub(super) fn tables(document: &Value) -> Vec<Table> {
     tables
 }
 
-/// Limits that the crates around the platform set, as the server has them.
+/// Returns the limits that are set outside the platform, with the values of the server.
 fn of_the_server(group: &str) -> Vec<Vec<String>> {
     let row = |what: &str, most| vec![what.to_owned(), said(most)];
     let pdf = docs_pdf::Limits::default();
@@ -89,7 +88,7 @@ fn said(amount: Amount) -> String {
     }
 }
 
-/// A number with a comma between thousands.
+/// Formats a number with a comma between thousands.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let parts: Vec<&str> =
@@ -97,7 +96,7 @@ pub(super) fn grouped(number: u64) -> String {
     parts.join(",")
 }
 
-/// A number of bytes in the largest unit that it is a whole number of.
+/// Formats a number of bytes in the largest unit that divides it.
 pub(super) fn size(bytes: u64) -> String {
     let units = [(1 << 20, "MiB"), (1_000_000, "MB"), (1 << 10, "KiB"), (1_000, "kB"), (1, "bytes")];
     let (unit, name) = units.into_iter().find(|(unit, _)| bytes.is_multiple_of(*unit)).expect("bytes");
@@ -112,7 +111,7 @@ pub(super) fn duration(time: Duration) -> String {
     format!("{} {name}", seconds / unit)
 }
 
-/// The fields of all requests that have a limit, by the schema that they are in.
+/// Returns the table of request fields with a limit, by schema.
 fn fields(document: &Value) -> Table {
     let paths = document["paths"].as_object().expect("paths").values();
     let operations = paths.flat_map(|of| of.as_object().expect("operations").values());
@@ -125,7 +124,7 @@ fn fields(document: &Value) -> Table {
     Table::new(PAGE, "Fields of requests", &["Field", "Least", "Most", "Of"], &rows)
 }
 
-/// A walk through schemas that collects the limits in them.
+/// A traversal of schemas that collects their limits.
 struct Fields<'a> {
     document: &'a Value,
     seen: BTreeSet<&'a str>,
@@ -155,7 +154,7 @@ impl<'a> Fields<'a> {
             self.visit(items, &format!("{at}[]"));
         }
         let fields = || schema["properties"].as_object().into_iter().flatten();
-        // A map names its members where there are no others, and says the same of each.
+        // A map whose declared members all have equal schemas is shown as one entry.
         let is_map = schema["additionalProperties"] == false
             && fields().zip(fields().skip(1)).all(|((_, one), (_, next))| one == next);
         for (name, property) in fields() {

@@ -1,4 +1,4 @@
-//! Who may do what: the roles, and the table that a test over HTTP asks everybody for.
+//! Roles and permissions: the roles, and the matrix that an HTTP test verifies for every kind of caller.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Table, code, values};
 
-/// The statuses of every operation by who asks, as the tests of `docs-http` find them.
+/// The status of every operation by caller, as verified by the tests of `docs-http`.
 const MATRIX: &str = include_str!("../../../../docs-http/tests/http/matrix.txt");
 
 const PAGE: &str = "permissions.md";
@@ -26,7 +26,7 @@ fn roles(document: &Value) -> Table {
     Table::new(PAGE, "Roles", &["Role", "What it adds"], &rows)
 }
 
-/// A table for each tag of the document.
+/// Returns a table for each tag of the document.
 fn operations(document: &Value) -> Vec<Table> {
     let mut lines = MATRIX.lines().map(|line| line.split_whitespace());
     let people: Vec<&str> = lines.next().expect("a head").skip(1).collect();
@@ -50,12 +50,12 @@ fn operations(document: &Value) -> Vec<Table> {
     by_tag.into_iter().map(|(tag, rows)| Table::new(PAGE, &words(tag), &head, &rows)).collect()
 }
 
-/// A status that is no refusal is a yes.
+/// Formats a status: success as "yes", others as code.
 fn answer(status: &str) -> String {
     if status.starts_with('2') { "yes".to_owned() } else { code(status) }
 }
 
-/// `SingleSignOn` as `Single sign on`, and names as they are written.
+/// Converts `SingleSignOn` to `Single sign on`. Proper names keep their spelling.
 fn words(tag: &str) -> String {
     let mut words = String::new();
     for c in tag.chars() {

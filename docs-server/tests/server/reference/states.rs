@@ -1,4 +1,4 @@
-//! Where things stand, what the states mean, and what each of them admits.
+//! States, their meanings, and the actions that are permitted in each.
 
 use docs_core::{
     Actor, ErrorKind, Platform, Result,
@@ -11,7 +11,7 @@ use super::{Table, code, platform, values};
 
 const PAGE: &str = "states.md";
 
-/// The states that the document names, by their headings.
+/// The schemas with states, by heading.
 const STATES: &[(&str, &str)] = &[
     ("Change requests", "ChangeRequestStatus"),
     ("Reviews", "ReviewStatus"),
@@ -41,7 +41,7 @@ pub(super) async fn tables(document: &Value) -> Vec<Table> {
     tables
 }
 
-/// What is done to a change request.
+/// The actions on a change request.
 const ACTS: &[&str] = &[
     "change its content",
     "change its subject",
@@ -55,7 +55,7 @@ const ACTS: &[&str] = &[
     "comment on it",
 ];
 
-/// A platform with an organization and a space in it.
+/// A platform with an organization and a space.
 struct World {
     platform: Platform,
     admin: Actor,
@@ -80,7 +80,7 @@ impl World {
         self.platform.as_actor(&self.admin)
     }
 
-    /// A change request that changes something.
+    /// Creates a change request with a change.
     async fn request(&self) -> String {
         let new = CreateChangeRequest::default();
         let name = self
@@ -139,7 +139,7 @@ impl World {
     }
 }
 
-/// What may be done to a change request in each state, tried on one that is behind its space.
+/// Returns the table of permitted actions per state, tried on a change request that is behind its space.
 async fn admitted() -> Table {
     const STATES: [&str; 4] = ["draft", "open", "archived", "merged"];
     let world = World::new().await;

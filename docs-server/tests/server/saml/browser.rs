@@ -1,4 +1,4 @@
-//! A browser as far as signing in needs one: it keeps cookies, follows redirects, and sends forms.
+//! A minimal browser for sign-in: it stores cookies, follows redirects, and submits forms.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,18 @@ use hyper_util::{
 };
 use url::{Url, form_urlencoded};
 
-/// Most redirects in a row.
+/// Maximum number of consecutive redirects.
 const MAX_REDIRECTS: usize = 5;
 
-/// A browser of one person.
+/// A browser with its cookies.
 #[derive(Clone)]
 pub(crate) struct Browser {
     http: Client<HttpConnector, Full<Bytes>>,
-    /// By origin, path and name.
+    /// Values by origin, path and name.
     cookies: BTreeMap<(String, String, String), String>,
 }
 
-/// What a browser shows.
+/// A loaded page.
 #[derive(Debug)]
 pub(crate) struct Shown {
     pub(crate) url: Url,
@@ -29,7 +29,6 @@ pub(crate) struct Shown {
     pub(crate) body: String,
 }
 
-/// A form of a page.
 #[derive(Clone, Debug)]
 pub(crate) struct Form {
     pub(crate) action: Url,
@@ -41,12 +40,12 @@ impl Browser {
         Self { http: Client::builder(TokioExecutor::new()).build_http(), cookies: BTreeMap::new() }
     }
 
-    /// Opens an address.
+    /// Opens a URL.
     pub(crate) async fn open(&mut self, url: &str) -> Shown {
         self.go(Url::parse(url).expect("an address"), None).await
     }
 
-    /// Sends a form.
+    /// Submits a form.
     pub(crate) async fn send(&mut self, form: &Form) -> Shown {
         let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(&form.fields).finish();
         self.go(form.action.clone(), Some(body)).await
@@ -101,7 +100,7 @@ impl Browser {
 }
 
 impl Shown {
-    /// The first form.
+    /// Returns the first form of the page.
     #[track_caller]
     pub(crate) fn form(&self) -> Form {
         let (_, form) = self.body.split_once("<form ").unwrap_or_else(|| panic!("a form: {}", self.body));
@@ -114,7 +113,7 @@ impl Shown {
     }
 }
 
-/// An attribute of a tag, as it is meant.
+/// Returns an attribute of a tag, unescaped.
 fn attribute(tag: &str, name: &str) -> Option<String> {
     let (_, rest) = tag.split_once(&format!("{name}=\""))?;
     let value = rest.split('"').next()?;

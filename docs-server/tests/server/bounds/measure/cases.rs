@@ -1,4 +1,4 @@
-//! The inputs that are measured, each at a bound of its row.
+//! The measured inputs, each at a bound of its row.
 
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 
@@ -14,30 +14,29 @@ use crate::{
     process::until,
 };
 
-/// The Markdown that a page may have, with room for what a text ends with.
+/// Bytes of Markdown just below the limit of a page, with room for the end of a text.
 const PAGE: usize = 999_000;
 
-/// An input, with the request that brings it.
+/// An input, by the request that sends it.
 pub(super) enum Case {
-    /// A document that is imported, by its source and its media type.
+    /// A document to import: its source, media type and bytes.
     Import(&'static str, &'static str, fn() -> Vec<u8>),
-    /// The Markdown of a page that is written, and then read in every form.
+    /// The Markdown of a page that is written, then read in every format.
     Page(fn() -> String),
-    /// A page that is made a PDF file.
+    /// The Markdown of a page that is rendered as PDF.
     Pdf(fn() -> String),
-    /// Changes of content.
+    /// A list of content changes.
     Edit(fn() -> Vec<Value>),
-    /// A body of any request.
+    /// A request body.
     Body(fn() -> String),
-    /// A file that is uploaded.
+    /// A file to upload.
     Upload(fn() -> Vec<u8>),
-    /// An OpenAPI specification.
     Specification(fn() -> String),
-    /// A query over a page of many words.
+    /// A search query over a page of many words.
     Search(fn() -> String),
 }
 
-/// The measurements by their names.
+/// The inputs by the name of their measurement.
 pub(super) const CASES: &[(&str, Case)] = &[
     ("a body of JSON", Case::Edit(|| (0..9).map(|at| insert(at, &text(PAGE))).collect())),
     ("JSON in JSON", Case::Body(|| "[".repeat(10 << 20))),
@@ -101,10 +100,9 @@ pub(super) const CASES: &[(&str, Case)] = &[
 
 const WORD: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 const ZIP: &str = "application/zip";
-/// A specification without paths.
 const OPEN: &str = r#"{"openapi":"3.1.0","info":{"title":"A","version":"1"},"paths":{}}"#;
 
-/// Words of a length.
+/// Returns words with a total length of `bytes`.
 fn text(bytes: usize) -> String {
     "Some words of a text. ".repeat(bytes / 22) + "\n"
 }
@@ -118,7 +116,7 @@ fn reusable(number: usize) -> Value {
         "document": { "markdown": text(180_000) } })
 }
 
-/// A line at each of a number of levels.
+/// Returns a text with one line at each nesting level.
 fn staircase(line: &str, levels: usize) -> String {
     (0..levels).fold(String::new(), |text, level| text + &"  ".repeat(level) + line)
 }
@@ -151,12 +149,12 @@ fn formula_with_macros() -> String {
     format!("$$\n\\def\\a{{xx}}{doubled}\\m\n$$\n\n")
 }
 
-/// An expression that takes many steps.
+/// Returns an expression that takes many evaluation steps.
 fn expression() -> String {
     "<code class=\"expression\">\"a\".repeat(90000).includes(\"b\")</code>\n\n".to_owned()
 }
 
-/// A Word document of paragraphs with different words each, so that it is packed as text usually is.
+/// Returns a Word document of paragraphs with distinct words, so that it compresses like ordinary text.
 fn word(paragraphs: usize, words: usize) -> Vec<u8> {
     let namespace = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
     let mut chance: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -175,7 +173,7 @@ fn word(paragraphs: usize, words: usize) -> Vec<u8> {
     archive([("word/document.xml".to_owned(), document.into_bytes())])
 }
 
-/// An archive of a page and of files.
+/// Returns an archive of one page and many files.
 fn files(count: usize, extension: &str, text: &str) -> Vec<u8> {
     let page = ("README.md".to_owned(), b"# Start\n".to_vec());
     let file = |at: usize| (format!("f{at}.{extension}"), text.as_bytes().to_vec());
@@ -199,12 +197,12 @@ fn tags() -> String {
     OPEN.replace("\"paths\":{}", &format!("\"tags\":[{}],\"paths\":{{}}", tags.join(",")))
 }
 
-/// A server with the space and the site that an input goes to.
+/// A server with a space and a site for the inputs.
 pub(super) struct Prepared {
     client: Client,
     org: String,
     space: String,
-    /// A change request of the space.
+    /// The path of a change request of the space.
     request: String,
     site: String,
     served: String,
@@ -314,7 +312,7 @@ impl Prepared {
     }
 }
 
-/// Gets an address of the server and reads the answer to its end.
+/// Requests a URL of the server and reads the whole response.
 async fn fetch(url: &str) {
     let rest = url.trim_start_matches("http://");
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -324,7 +322,7 @@ async fn fetch(url: &str) {
     answer(stream).await;
 }
 
-/// Sends a body of JSON.
+/// Posts a JSON body and reads the whole response.
 async fn fetch_with(base: &str, path: &str, body: &str) {
     let authority = base.trim_start_matches("http://");
     let mut stream = TcpStream::connect(authority).await.expect("a connection");
