@@ -1,4 +1,4 @@
-//! The largest body of a request, by its sender.
+//! Body size limits of requests by caller.
 
 use docs_http::wire::budget::AnonymousBodyLimit;
 use serde_json::json;

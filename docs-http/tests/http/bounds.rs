@@ -1,4 +1,4 @@
-//! Bounds of requests that no field shows: a request at the bound is read, and one beyond it is refused.
+//! Bounds of requests that are not limits of a field: a request at a bound is accepted, one beyond it is rejected.
 
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ fn claims(properties: &Value) -> Value {
     json!({ "jsonSchema": { "type": "object", "properties": properties, "additionalProperties": false } })
 }
 
-/// Objects in each other, the last of which has a claim.
+/// Returns nested objects, with a claim in the innermost one.
 fn levels(count: usize) -> Value {
     (1..count).fold(
         json!({ "a": { "type": "boolean" } }),

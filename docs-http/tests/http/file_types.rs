@@ -1,4 +1,4 @@
-//! Media types of files that mean something else to a browser than to a server.
+//! Media types that browsers interpret differently than servers.
 
 use data_encoding::BASE64;
 use docs_core::{
@@ -14,7 +14,7 @@ use crate::{
     tricks::{ACTIVE, TRICKS},
 };
 
-/// Texts that are not accepted as media types, and that no header carries.
+/// Texts that are rejected as media types and never appear in a header.
 const UNSENT: &[&str] = &[
     "",
     " ",
@@ -34,7 +34,7 @@ const UNSENT: &[&str] = &[
 
 const PAGE: &[u8] = b"<html><script>alert(1)</script></html>";
 
-/// The fields of answers that decide what a browser does with a file.
+/// Returns the response headers that determine the handling of a file in browsers.
 fn isolated(headers: &HeaderMap) -> [&str; 4] {
     let one = |name: &str| {
         let mut values = headers.get_all(name).iter().map(|value| value.to_str().expect("text"));
@@ -49,11 +49,11 @@ fn isolated(headers: &HeaderMap) -> [&str; 4] {
     [content_type, disposition, one("x-content-type-options"), one("cross-origin-resource-policy")]
 }
 
-/// A published address whose file has this media type in the store, as an earlier version accepted it.
+/// Returns a published URL whose file has this media type in the store, as an earlier version accepted it.
 fn planted(url: &str, space: &str, content_type: &str) -> String {
     let path = url.strip_prefix("https://docs.example").expect("an address of this server");
     let mut parts: Vec<&str> = path.split('/').collect();
-    // The key of the servers of these tests: drawn first, from the same ids.
+    // The key of the servers in these tests: the first one drawn from the same ids.
     let key = SealingKey::of_process(&SeededIds::new(11));
     let purpose = format!("file of {space}");
     let mut address: Value =
@@ -64,7 +64,7 @@ fn planted(url: &str, space: &str, content_type: &str) -> String {
     parts.join("/")
 }
 
-/// An uploaded file: its space, and its address.
+/// Uploads a file. Returns its space and its URL.
 async fn uploaded(s: &Server) -> (String, String) {
     let space = s.space().await;
     let request = s.request(&space).await;
@@ -90,7 +90,7 @@ async fn tricky_media_types_are_refused_on_every_way_in() {
             let answer = s.ask("POST", &content, &s.editor, Some(body)).await;
             let said = answer.refused(400, trick);
             if trick.contains('\0') {
-                // No text of a request holds it, whatever the field.
+                // The text is rejected in any field of a request.
                 continue;
             }
             assert!(said.contains("changes[0].files[0].contentType: "), "{trick:?}: {said}");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// A file of a space, and where its bytes are.
+/// A stored file: the path of its content, and its ETag.
 struct Kept {
     path: String,
     tag: String,
@@ -80,7 +80,7 @@ async fn a_file_is_sent_as_it_was_stored_and_asked_for_at_each_use() {
     for (name, value) in headers {
         assert_eq!(head.header(name), Some(value), "HEAD {name}");
     }
-    // The name in the address is for people: another one changes nothing.
+    // The name in the URL is informative only.
     let renamed = format!("{}/a.html", kept.path.rsplit_once('/').expect("a name").0);
     assert_eq!(get(&s, Method::GET, &renamed, &[]).await.header("content-type"), Some("image/png"));
     for (method, status) in [(Method::OPTIONS, 204), (Method::POST, 405), (Method::DELETE, 405)] {
@@ -131,7 +131,7 @@ async fn a_part_of_a_file_can_be_asked_for() {
         assert_eq!(body["error"]["code"], 416);
         assert_eq!(got.header("cache-control"), Some("no-store"), "a failure is not kept");
     }
-    // Several ranges, what is no range, and a part of other bytes: all of them.
+    // The full content for several ranges, an invalid range, and a failed `If-Range`.
     for headers in [
         &[("range", "bytes=0-1,3-4")][..],
         &[("range", "bytes=5-4")],
@@ -225,7 +225,7 @@ async fn an_empty_file_has_no_parts() {
 }
 
 #[tokio::test]
-async fn files_with_the_same_bytes_have_one_address_and_names_of_their_own() {
+async fn files_with_equal_bytes_share_content_but_not_names() {
     let s = Server::new().await;
     let space = s.space().await;
     let request = s.request(&space).await;
@@ -246,7 +246,7 @@ async fn files_with_the_same_bytes_have_one_address_and_names_of_their_own() {
     assert_eq!(ids.len(), 6, "each is a file of its own");
 }
 
-/// One server and file for all cases.
+/// All cases share one server and one file.
 #[test]
 fn every_part_of_a_file_is_a_slice_of_it() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -276,7 +276,7 @@ fn every_part_of_a_file_is_a_slice_of_it() {
     });
 }
 
-/// A published page that shows a picture: the space, and the site.
+/// Creates a published page with an image. Returns the space and the site.
 async fn published(s: &Server, visibility: &str) -> (String, String) {
     let space = s.space().await;
     let request = s.request(&space).await;
@@ -291,13 +291,13 @@ async fn published(s: &Server, visibility: &str) -> (String, String) {
     (space, site)
 }
 
-/// Where somebody is told that the picture of a space is.
+/// Returns the URL of the image of a space, as a caller sees it.
 async fn picture(s: &Server, space: &str, authorization: Option<&str>) -> String {
     let path = format!("/v1/spaces/{space}/content/files");
     address(&s.send("GET", &path, authorization, None).await.is(200, &path)["items"][0])
 }
 
-/// The content token of an address of a site.
+/// Returns the content token of a site URL.
 async fn token_of(s: &Server, url: &Value) -> String {
     let found = s.send(
         "POST",
@@ -309,7 +309,7 @@ async fn token_of(s: &Server, url: &Value) -> String {
 }
 
 #[tokio::test]
-async fn the_address_of_a_file_ends_with_the_share_link_that_showed_it() {
+async fn file_url_expires_with_its_share_link() {
     let s = Server::new().await;
     let (space, site) = published(&s, "share-link").await;
     let mut links = Vec::new();
@@ -334,8 +334,9 @@ async fn the_address_of_a_file_ends_with_the_share_link_that_showed_it() {
     assert_eq!(get(&s, Method::GET, &links[1].1, &[]).await.status, 404, "turned off");
 }
 
+/// The URL has no expiry time. Responses are cacheable, but must be revalidated.
 #[tokio::test]
-async fn the_address_of_a_public_file_may_be_kept_for_an_hour_and_ends_with_the_publication() {
+async fn public_file_url_works_while_its_site_is_public() {
     let s = Server::new().await;
     for visibility in ["public", "unlisted"] {
         let (space, site) = published(&s, visibility).await;
@@ -368,8 +369,9 @@ async fn the_address_of_a_public_file_may_be_kept_for_an_hour_and_ends_with_the_
     }
 }
 
+/// Each member gets a separate URL.
 #[tokio::test]
-async fn the_address_of_a_file_ends_with_the_membership_of_whom_it_was_made_for() {
+async fn member_file_url_works_while_the_member_has_access() {
     let s = Server::new().await;
     let (space, _) = published(&s, "visitor-auth").await;
     let reader = id(&s.ask("GET", "/v1/user", &s.reader, None).await.is(200, "a user"));

@@ -1,4 +1,4 @@
-//! An origin of their own for files.
+//! A separate origin for files.
 
 use std::sync::Arc;
 
@@ -18,9 +18,8 @@ const FILES: &str = "https://files.example";
 
 struct Hosts {
     client: TestClient<HttpApp>,
-    /// The path of a file.
     path: String,
-    /// Its address as the API has it.
+    /// The URL of the file in API responses.
     url: String,
 }
 

@@ -1,4 +1,4 @@
-//! Requests that are sent again: with a key, what a request made is made once.
+//! Repeated requests: with an `Idempotency-Key`, the effects of a request happen once.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::{
 const KEY: &str = "8e03978e-40d5-43dd-bc93-6894a57f9324";
 const REPLAYED: &str = "idempotency-replayed";
 
-/// What creates nothing: it reads, deletes, or leads to the same state however often it is sent.
+/// Operations that create nothing: they read, delete, or set the same state on each repetition.
 const NATURALLY_IDEMPOTENT: [&str; 16] = [
     "joinOrganizationWithInvite",
     "moveCollection",
@@ -46,7 +46,7 @@ async fn send_body(w: &World, op: &Op, (token, key): (&str, &str), body: Option<
     w.s.send_with(&op.method, &w.path(op), &headers, body).await
 }
 
-/// Another body for an operation, that it would take as well.
+/// Returns another valid body for an operation.
 fn other(op: &Op) -> Value {
     let mut body = op.body.clone().unwrap_or_else(|| json!({}));
     match &mut body {
@@ -69,8 +69,9 @@ async fn all_that_creates_takes_a_key_and_nothing_else_does() {
     }
 }
 
+/// Covers every operation that accepts an `Idempotency-Key`.
 #[tokio::test(start_paused = true)]
-async fn a_request_whose_answer_was_lost_is_done_once_however_often_it_is_sent() {
+async fn retries_after_a_lost_response_take_effect_once() {
     let w = World::new().await;
     let start = w.s.store.save();
     let mut failed = Vec::new();
@@ -87,7 +88,7 @@ async fn a_request_whose_answer_was_lost_is_done_once_however_often_it_is_sent()
             failed.push(format!("{}: wrote nothing, so there is nothing to keep", op.id));
             continue;
         }
-        // The write is stored, its answer is lost, and nobody can be asked for a long time.
+        // The write is stored, its response is lost, and then the store is unavailable.
         w.s.store.rewind(&before);
         let (commit, applied) = (w.s.faults.calls(Step::Commit), w.s.faults.applied());
         let lost = Plan::none().at(Step::Commit, commit + commits, Fault::UnknownApplied);
@@ -106,7 +107,7 @@ async fn a_request_whose_answer_was_lost_is_done_once_however_often_it_is_sent()
             assert_eq!(again.header("location").is_some(), undisturbed.header("location").is_some());
             assert_eq!(w.s.stored().await, done, "{}: nothing is done again", op.id);
         }
-        // Another request with the key changes nothing either.
+        // Another request with the same key is rejected without an effect.
         let refused = send_body(&w, op, (&w.s.both, KEY), Some(other(op))).await;
         assert!(refused.refused(422, &op.id).starts_with("Idempotency-Key: "), "{}", op.id);
         assert_eq!(w.s.stored().await, done, "{}: nothing is done", op.id);
@@ -126,7 +127,7 @@ async fn a_request_that_is_sent_again_gets_the_answer_of_the_first() {
         assert_eq!((first.status, &first.body), (again.status, &again.body), "{}", op.id);
         assert_eq!(first.header("location"), again.header("location"), "{}", op.id);
         assert_eq!((first.header(REPLAYED), again.header(REPLAYED)), (None, Some("true")), "{}", op.id);
-        // The same key of somebody else is another one.
+        // The same key of another user is independent.
         let theirs = send(&w, op, &w.s.admin, KEY).await;
         assert_eq!(theirs.header(REPLAYED), None, "{}: {}", op.id, theirs.body);
         w.s.check().await;
@@ -160,7 +161,7 @@ async fn replay_needs_the_right_that_the_operation_needs() {
                 failed.push(format!("{} {left}: {} {}", op.id, again.status, again.body));
             }
         }
-        // With the right, the answer is replayed again.
+        // With the permission restored, the response is replayed.
         w.s.store.rewind(&done);
         let again = send(&w, op, &w.s.both, KEY).await;
         assert_eq!(again.header(REPLAYED), Some("true"), "{}: {}", op.id, again.body);
@@ -175,7 +176,7 @@ async fn of_two_requests_with_one_key_at_the_same_time_one_is_done() {
     let op = ops.iter().find(|op| op.id == "createSpace").expect("the operation");
     let count = async || w.s.get(&format!("/v1/orgs/{}/spaces", w.s.org)).await["count"].as_u64();
     let before = count().await.expect("a count");
-    // Both have looked for an answer before either has made anything.
+    // Both requests look up the stored response before either has created anything.
     let commits = w.s.faults.calls(Step::Commit);
     let held = Plan::none().at(Step::Commit, commits + 1, Fault::HoldBefore);
     w.s.faults.follow(held.at(Step::Commit, commits + 2, Fault::HoldBefore));

@@ -1,4 +1,4 @@
-//! Limits: what is at a limit is taken, what is one beyond is refused by the name of its field, and changes nothing.
+//! Limits: a value at a limit is accepted. A value beyond it is rejected with the name of its field, without an effect.
 
 use std::iter;
 
@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// A text field: where it is set, how many characters it takes, and of what they are made.
+/// A text field: the request that sets it, its limits in characters, and the permitted characters.
 struct Field {
-    /// What a message about it begins with.
+    /// The name at the start of its error messages.
     name: &'static str,
     method: &'static str,
     path: String,
@@ -19,18 +19,18 @@ struct Field {
     text: Text,
 }
 
-/// How text of a length is made.
+/// The content of a generated text.
 #[derive(Clone, Copy)]
 enum Text {
-    /// Of any letters.
+    /// Any letters.
     Any,
-    /// Of plain letters only.
+    /// Only plain letters.
     Plain,
-    /// A beginning, then plain letters.
+    /// A prefix, then plain letters.
     After(&'static str),
-    /// Labels with dots between.
+    /// Labels separated by dots.
     Domain,
-    /// One emoji: a flag, and the tags that say whose.
+    /// One emoji: a flag with tag characters for its region.
     Emoji,
 }
 
@@ -42,7 +42,7 @@ impl Text {
             Self::Plain => plain().take(length).collect(),
             Self::After(beginning) => beginning.chars().chain(plain()).take(length).collect(),
             Self::Emoji => iter::once('🏴').chain(iter::repeat('\u{e0067}')).take(length).collect(),
-            // The last character is never a dot.
+            // The last character is not a dot.
             Self::Domain => {
                 let text: String =
                     iter::repeat_n("a", 1).chain(iter::repeat_n(".bcdefgh", length / 8 + 1)).collect();
@@ -67,7 +67,7 @@ fn field(
     Field { name, method, path, body: Box::new(body), least, most, text }
 }
 
-/// A field of a change of content.
+/// Returns a field of a content change.
 fn content(
     name: &'static str,
     request: &str,
@@ -97,7 +97,7 @@ fn of_people_and_sites(s: &Server, space: &str, site: &str) -> Vec<Field> {
     let this = || ("PATCH", format!("/v1/spaces/{space}"));
     let site = || ("PATCH", site.to_owned());
     vec![
-        // Before there are sites whose titles become base names.
+        // Before the creation of sites, because their titles become base names.
         field("basename", site(), (1, 100), Text::Plain, |t| json!({ "basename": t })),
         field("title", org(), (2, 255), Text::Any, |t| json!({ "title": t })),
         field("hostname", org(), (3, 32), Text::Plain, |t| json!({ "hostname": t })),
@@ -114,7 +114,7 @@ fn of_people_and_sites(s: &Server, space: &str, site: &str) -> Vec<Field> {
     ]
 }
 
-/// The texts of what a site consists of.
+/// Returns the text fields of the structure of a site.
 async fn of_structure(s: &Server, space: &str) -> Vec<Field> {
     let site = s.site("Structured", &[]).await;
     let parts = crate::structure::build(s, &site, space).await;
@@ -202,7 +202,7 @@ fn of_content(space: &str, request: &str, page: &str, me: String) -> Vec<Field> 
     ]
 }
 
-/// A space with a page in a change request: the space, the request's path, the page.
+/// Creates a space with a page in a change request. Returns the space, the path of the request, and the page.
 pub(crate) async fn work(s: &Server) -> (String, String, String) {
     let space = s.space().await;
     let request = s.request(&space).await;
@@ -237,7 +237,7 @@ async fn hold(field: &Field, s: &Server, letters: &[char], (inside, beyond): (us
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        // Each takes every field at its limits; what differs is the letters.
+        // Each case tests every field at its limits. Only the letters differ.
         cases: 6,
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct("tests/http/limits.regressions"))),
         ..ProptestConfig::default()

@@ -1,4 +1,4 @@
-//! What may be changed when: fields that are left out, cleared or set, and the states that refuse a request.
+//! Updates by state: absent, cleared and set fields, and the states that reject a request.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// Sets a field, leaves it out, clears it: what is shown after each.
+/// Sets a field, omits it, and clears it. Checks the shown value after each request.
 async fn kept_and_cleared(s: &Server, path: &str, field: &str, values: (Value, Value, Value)) {
     let (value, shown, cleared) = values;
     let show = |body: &Value| match field {
@@ -105,7 +105,7 @@ async fn every_level_of_a_space_can_be_set() {
     s.invalid("PATCH", &path, json!({ "defaultLevel": "owner" }), "defaultLevel: must be").await;
 }
 
-/// Refused with a status, and nothing changed.
+/// Sends a request that must fail with this status and change nothing. Returns the error message.
 async fn refused(s: &Server, method: &str, path: &str, body: Value, status: u16) -> String {
     let before = s.stored().await;
     let answer = s.ask(method, path, &s.admin, Some(body)).await;
@@ -246,9 +246,9 @@ async fn a_name_that_somebody_else_has_is_refused() {
         let message = refused(&s, "PATCH", path, body, 409).await;
         assert!(message.starts_with(field), "{message}");
     }
-    // One's own is no other's.
+    // A value does not conflict with its own resource.
     s.patch(&first, json!({ "basename": "guide", "proxy": "a.example/help" })).await;
-    // What is given up can be taken.
+    // A released value can be taken.
     s.patch(&first, json!({ "basename": "manual", "proxy": null })).await;
     s.patch(&second, json!({ "basename": "guide", "proxy": "a.example/help" })).await;
     s.ask("PATCH", &other, &s.both, Some(json!({ "hostname": "others", "emailDomains": [] })))
@@ -272,7 +272,7 @@ async fn sites_of_one_title_have_base_names_of_their_own() {
 }
 
 #[tokio::test]
-async fn the_first_space_of_a_site_is_its_default_until_another_is_chosen() {
+async fn first_space_of_a_site_is_default_until_another_is_set() {
     let s = Server::new().await;
     let (one, two) = (s.space().await, s.space().await);
     let site = s.site("Docs", &[]).await;
@@ -326,7 +326,7 @@ async fn publishing_twice_is_publishing_once() {
     }
 }
 
-/// Deleting a site takes it out of where it is named; its spaces stay.
+/// A deleted site is removed from everything that references it. Its spaces remain.
 #[tokio::test]
 async fn a_deleted_site_leaves_its_spaces() {
     let s = Server::new().await;
@@ -344,8 +344,9 @@ async fn a_deleted_site_leaves_its_spaces() {
     s.check().await;
 }
 
+/// Conflicts from an update are reported by the merge of the same change request, not by later merges of others.
 #[tokio::test]
-async fn what_an_update_left_undecided_is_told_by_the_merge_and_by_no_later_one() {
+async fn unresolved_conflicts_are_reported_by_their_merge_only() {
     let s = Server::new().await;
     let space = s.space().await;
     let first = s.request(&space).await;

@@ -1,5 +1,5 @@
-//! A story in which every operation is asked for, with optional fields present and absent. The kit holds each answer
-//! against the document; here is what clients rely on besides, in our own words.
+//! A story that calls every operation, with optional fields present and absent. The test server validates each response
+//! against the document; this file checks the additional fields that clients rely on.
 
 #[path = "story/fields.rs"]
 mod fields;
@@ -16,7 +16,7 @@ use crate::{
     visitors,
 };
 
-/// Fails unless a value has all these fields, `.` leading inside and `[]` into each item of a list.
+/// Fails unless a value has all these fields. `.` descends into an object, `[]` into each item of a list.
 #[track_caller]
 pub(crate) fn has(value: &Value, fields: &[&str]) {
     for field in fields {
@@ -32,7 +32,7 @@ pub(crate) fn has(value: &Value, fields: &[&str]) {
 }
 
 #[tokio::test]
-async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
+async fn every_operation_returns_the_fields_clients_rely_on() {
     let s = Server::new().await;
     has(&s.get("/v1/user").await, &["object", "id", "displayName", "email", "urls.location"]);
     organizations(&s).await;
@@ -77,7 +77,7 @@ async fn every_operation_answers_what_the_document_says_and_clients_rely_on() {
     s.check().await;
 }
 
-/// Files from one's own disk, and what the log says of it.
+/// Uploads a local file, and checks the audit log about it.
 async fn doors(s: &Server) {
     let space = s.space().await;
     s.patch(&format!("/v1/spaces/{space}"), json!({ "editMode": "live" })).await;
@@ -90,7 +90,7 @@ async fn doors(s: &Server) {
     has(&log["items"][0], &["id", "at", "user", "operation", "organizations", "records", "changed"]);
 }
 
-/// What became of a space, and the way back.
+/// Checks the revisions of a space and a rollback.
 async fn history(s: &Server) {
     let space = s.space().await;
     let path = format!("/v1/spaces/{space}");
@@ -138,7 +138,7 @@ async fn organizations(s: &Server) {
         )
         .await;
     has(&full, &["hostname", "urls.logo", "sso", "ai", "defaultRole"]);
-    // From here on members use the tokens that they were given.
+    // From here on, members use their tokens.
     s.patch(&path, json!({ "sso": false })).await;
     has(&s.get("/v1/subdomains/engines").await, &["object", "subdomain", "target.organization", "isActive"]);
     has(&s.get("/v1/").await, &["version", "build"]);
@@ -308,7 +308,7 @@ async fn content(s: &Server, space: &str) {
     assert_eq!(last["type"], "merge");
 }
 
-/// Reusable content of a revision, shown in a list and alone, and its document.
+/// Checks reusable content of a revision in a list and alone, and its document.
 async fn reusable(s: &Server, space: &str, base: &str, reusable: &Value) {
     has(reusable, &["id", "title", "document", "git.oid", "git.path"]);
     let path = format!("{base}/reusable-contents/{}", id(reusable));
@@ -356,7 +356,7 @@ async fn links(s: &Server, space: &str) {
         let back = s.get(&format!("{of}/content/page/{start}/backlinks")).await;
         assert_eq!((&back["items"], &back["count"]), (&json!([]), &json!(0)));
     }
-    // A link page and a picture.
+    // A link page and an image.
     let all = s.get(&format!("{space}/links")).await;
     assert_eq!((&all["stats"]["total"], &all["count"]), (&json!(2), &json!(2)));
     assert_eq!(all["items"][1]["targetReference"], json!({ "kind": "url", "url": "https://away.example/" }));
@@ -415,7 +415,7 @@ async fn discussion(s: &Server, space: &str) {
     assert_eq!(s.get(&format!("{space}/change-requests/1")).await["comments"], 1);
 }
 
-/// Posts a reply, changes it and finds it in its list; answers where it is.
+/// Posts a reply, edits it, and finds it in its list. Returns its path.
 async fn replied(s: &Server, replies: &str, in_space: bool) -> String {
     let said = |text: &str| json!({ "body": { "markdown": text } });
     let query = if in_space { "" } else { "?format=markdown" };
@@ -447,7 +447,7 @@ async fn reviews(s: &Server, space: &str) {
     assert_eq!(review.header("location"), Some(format!("https://docs.example{reviews}").as_str()));
     has(&review.body, &["object", "id", "revision", "reviewer.id", "requestedBy.id", "status", "outdated"]);
     has(&review.body, &["createdAt", "updatedAt", "comment.body.markdown", "comment.target.review"]);
-    // Of one moment there is no newest.
+    // Items of the same time have no order by age.
     s.clock.advance(std::time::Duration::from_millis(1));
     has(&s.post(&reviews, 201, json!({ "status": "approved" })).await.body, &["reviewer.id"]);
     let list = s.get(&format!("{reviews}?format=markdown&limit=5")).await;
@@ -470,7 +470,7 @@ async fn pdfs(s: &Server, space: &str) {
     }
 }
 
-/// Each kind of page has what its readers need.
+/// Checks the fields that clients need for each kind of page.
 #[track_caller]
 fn every_page(pages: &Value) {
     let pages = pages.as_array().expect("pages");
@@ -487,7 +487,7 @@ fn every_page(pages: &Value) {
     assert_eq!(one("link")["href"], "https://away.example/");
 }
 
-/// In a space of its own, so that the others see what they made.
+/// Imports into a separate space, so that the lists of other spaces do not change.
 async fn imports(s: &Server) {
     let space = s.space().await;
     let path = format!("/v1/spaces/{space}");
@@ -543,7 +543,7 @@ async fn sites(s: &Server, space: &str) {
     s.ask("DELETE", &gone, &s.admin, None).await.is(204, &gone);
 }
 
-/// Parameters that clients send are declared, even where they change nothing.
+/// The document declares the parameters that clients send, even those without an effect.
 #[tokio::test]
 async fn the_document_declares_the_parameters_that_clients_send() {
     let s = Server::new().await;
