@@ -1,6 +1,6 @@
 # The server as an image: `docker build -t docs-server .`, then
 # `docker run -p 4000:4000 -v docs-data:/data -e DOCS_BASE_URL=http://localhost:4000 docs-server`.
-# Data lies in the volume. Give it 35 seconds to stop: requests and jobs in flight are finished first.
+# Data is in the volume. Set a stop timeout of 35 seconds, because in-flight requests and jobs are finished first.
 ARG RUST_VERSION=1.95
 
 FROM rust:${RUST_VERSION}-slim-bookworm AS build

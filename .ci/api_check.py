@@ -1,10 +1,10 @@
-"""What `.ci/api-check` looks for besides the checks of schemathesis: requests refused that the document could have told."""
+"""The custom check of `.ci/api-check`: rejected requests that the OpenAPI document permits."""
 
 import re
 
 import schemathesis
 
-# Refusals for what no schema of OpenAPI 3.0 says, by how their sentences read.
+# Patterns of error messages for rules that a schema of OpenAPI 3.0 cannot express.
 NOT_SAID_BY_SCHEMAS = {
     "what there is": r"no such|no member of|has no page with|which does not exist|is there already|not a cursor of this list",
     "what holds already": r"is the language of the source already|names what is moved itself|has a role in the organization|has one$",
@@ -17,7 +17,7 @@ NOT_SAID_BY_SCHEMAS = {
     "the names of members": r"jsonSchema: properties\[",
 }
 KNOWN = re.compile("|".join(NOT_SAID_BY_SCHEMAS.values()))
-# Who asks, when, and how often is nothing of a schema either: 401, 403, 404, 409, 412, 429.
+# Excludes statuses that depend on the caller, the state or the request rate: 401, 403, 404, 409, 412, 429.
 WRONG = {400, 405, 406, 411, 413, 414, 415, 422}
 
 

@@ -1,6 +1,6 @@
-//! The platform as a server of its own: the program of `docs-server`, whose library a host can embed.
+//! The standalone server: the program of `docs-server`, whose library can be embedded.
 //!
-//! `cargo run --example server`, `-- --help` for its flags.
+//! Run it with `cargo run --example server`. Append `-- --help` for its flags.
 
 use std::process::ExitCode;
 
