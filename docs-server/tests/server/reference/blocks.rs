@@ -11,7 +11,7 @@ pub(super) fn tables(document: &Value) -> Vec<Table> {
     let kinds = |schema: &str, heading: &str| {
         let rows: Vec<_> =
             variants(document, schema).map(|(name, meaning, _)| vec![code(name), meaning]).collect();
-        Table::new(PAGE, heading, &["Type", "What it is"], &rows)
+        Table::new(PAGE, heading, &["Type", "Description"], &rows)
     };
     vec![
         fields(document),
@@ -35,7 +35,7 @@ fn fields(document: &Value) -> Table {
             vec![code(name), meaning, by.to_owned()]
         })
         .collect();
-    Table::new(PAGE, "Fields of a page", &["Field", "What it is", "A change sets it"], &rows)
+    Table::new(PAGE, "Fields of a page", &["Field", "Description", "Set by a change"], &rows)
 }
 
 /// Returns the variants of a schema whose objects are tagged by `type`.
@@ -59,7 +59,7 @@ fn blocks(document: &Value) -> Table {
             let holds = match form.content {
                 BlockContent::Text => "text",
                 BlockContent::Blocks => "blocks",
-                BlockContent::Parts => "parts of its own",
+                BlockContent::Parts => "structured parts",
                 BlockContent::Nothing => "",
             };
             let left = match form.when_empty {
@@ -76,7 +76,7 @@ fn blocks(document: &Value) -> Table {
             ]
         })
         .collect();
-    let head = ["Type", "What it is", "Tag in Markdown", "Holds", "Left of it when all it held is hidden"];
+    let head = ["Type", "Description", "Tag in Markdown", "Content", "Rest when its content is hidden"];
     Table::new(PAGE, "Blocks", &head, &rows)
 }
 
@@ -87,7 +87,7 @@ fn tag(tag: BlockTag) -> String {
 
 fn tags() -> Table {
     let rows: Vec<_> = BlockTag::names().map(|(name, of)| vec![code(name), tag(of)]).collect();
-    Table::new(PAGE, "Tags", &["Read", "Written"], &rows)
+    Table::new(PAGE, "Tags", &["Accepted", "Written as"], &rows)
 }
 
 /// Returns a minimal value of a schema.

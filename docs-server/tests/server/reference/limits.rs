@@ -22,9 +22,9 @@ pub(super) fn tables(document: &Value) -> Vec<Table> {
     tables.push(connections());
     for group in LIMITS {
         let mut rows: Vec<_> =
-            group.limits.iter().map(|limit| vec![limit.name.to_owned(), said(limit.most)]).collect();
-        rows.extend(of_the_server(group.name));
-        tables.push(Table::new(PAGE, group.name, &["What", "Most"], &rows));
+            group.limits.iter().map(|limit| vec![limit.name.to_owned(), amount(limit.most)]).collect();
+        rows.extend(server_limits(group.name));
+        tables.push(Table::new(PAGE, group.name, &["Limit", "Value"], &rows));
     }
     tables
 }
@@ -34,9 +34,9 @@ fn of_the_server(group: &str) -> Vec<Vec<String>> {
     let row = |what: &str, most| vec![what.to_owned(), said(most)];
     let pdf = docs_pdf::Limits::default();
     match group {
-        "Requests" => vec![row("Body of a request", Amount::Bytes(BodyLimit::DEFAULT.0 as u64))],
+        "Requests" => vec![row("Request body", Amount::Bytes(BodyLimit::DEFAULT.0 as u64))],
         "Content" => vec![
-            row("An archive that is imported, packed", Amount::Bytes(docs_convert::MAX_PACKED_BYTES as u64)),
+            row("An imported archive, compressed", Amount::Bytes(docs_convert::MAX_PACKED_BYTES as u64)),
             row("Size of a PDF file", Amount::Bytes(pdf.bytes as u64)),
             row("Time to typeset a PDF file", Amount::Time(pdf.time)),
         ],
@@ -47,44 +47,41 @@ fn of_the_server(group: &str) -> Vec<Vec<String>> {
 fn connections() -> Table {
     let config = ConnectionConfig::default();
     let count = |count: u32| Amount::Count(count.into());
-    let rate = |pace: Pace| format!("{} in a second", size(pace.bytes_per_second.into()));
+    let rate = |pace: Pace| format!("{} per second", size(pace.bytes_per_second.into()));
     let rows = [
-        ("Connections of a server; `--max-connections`", said(count(ConnectionConfig::MAX_CONNECTIONS))),
+        ("Connections of a server (`--max-connections`)", amount(count(ConnectionConfig::MAX_CONNECTIONS))),
         (
-            "Connections of an address that is no trusted proxy; `--max-connections-per-address`",
-            said(count(ConnectionConfig::MAX_CONNECTIONS / ConnectionConfig::ADDRESS_SHARE)),
+            "Connections of an address, except trusted proxies (`--max-connections-per-address`)",
+            amount(count(ConnectionConfig::MAX_CONNECTIONS / ConnectionConfig::ADDRESS_SHARE)),
         ),
-        ("Requests at a time of an HTTP/2 connection", said(count(config.max_streams))),
-        ("Time for a request head", said(Amount::Time(config.head_timeout))),
-        ("Size of a request head", said(Amount::Bytes(ConnectionConfig::MAX_HEAD_BYTES as u64))),
-        ("Time of a connection without requests", said(Amount::Time(config.idle_timeout))),
-        ("Wait for the next bytes of a request body", said(Amount::Time(config.request_pace.stall))),
-        ("Least rate of a request body that takes longer", rate(config.request_pace)),
-        ("Wait for a client to read more of a response", said(Amount::Time(config.response_pace.stall))),
-        ("Least rate of a response that takes longer", rate(config.response_pace)),
-        ("Unread responses of all clients together", said(Amount::Bytes(config.response_bytes as u64))),
-        (
-            "Body of a request without the token of a user",
-            said(Amount::Bytes(AnonymousBodyLimit::DEFAULT.0 as u64)),
-        ),
-        ("Request bodies held in memory together", said(Amount::Bytes(BodyBudget::DEFAULT_BYTES as u64))),
+        ("Concurrent requests of an HTTP/2 connection", amount(count(config.max_streams))),
+        ("Time for a request head", amount(Amount::Time(config.head_timeout))),
+        ("Size of a request head", amount(Amount::Bytes(ConnectionConfig::MAX_HEAD_BYTES as u64))),
+        ("Idle time of a connection", amount(Amount::Time(config.idle_timeout))),
+        ("Wait for the next bytes of a request body", amount(Amount::Time(config.request_pace.stall))),
+        ("Minimum rate of a request body that takes longer", rate(config.request_pace)),
+        ("Wait for a client to read more of a response", amount(Amount::Time(config.response_pace.stall))),
+        ("Minimum rate of a response that takes longer", rate(config.response_pace)),
+        ("Unread responses of all clients together", amount(Amount::Bytes(config.response_bytes as u64))),
+        ("Request body without a user token", amount(Amount::Bytes(AnonymousBodyLimit::DEFAULT.0 as u64))),
+        ("All request bodies in memory", amount(Amount::Bytes(BodyBudget::DEFAULT_BYTES as u64))),
     ];
     let rows = rows.map(|(what, most)| vec![what.to_owned(), most]);
-    Table::new(PAGE, "Connections", &["What", "Most"], &rows)
+    Table::new(PAGE, "Connections", &["Limit", "Value"], &rows)
 }
 
 fn lists() -> Table {
     let row =
         ["`limit` of a list".to_owned(), "0".to_owned(), MAX_LIMIT.to_string(), DEFAULT_LIMIT.to_string()];
-    Table::new(PAGE, "Lists", &["What", "Least", "Most", "When you leave it out"], &[row.to_vec()])
+    Table::new(PAGE, "Lists", &["Parameter", "Minimum", "Maximum", "Default"], &[row.to_vec()])
 }
 
-fn said(amount: Amount) -> String {
+fn amount(amount: Amount) -> String {
     match amount {
         Amount::Count(count) => grouped(count),
         Amount::Bytes(bytes) => size(bytes),
         Amount::Time(time) => duration(time),
-        other => panic!("{other:?} needs words"),
+        other => panic!("{other:?} has no unit"),
     }
 }
 
@@ -121,7 +118,7 @@ fn fields(document: &Value) -> Table {
         found.visit(schema, "");
     }
     let rows: Vec<Vec<String>> = found.rows.into_iter().collect();
-    Table::new(PAGE, "Fields of requests", &["Field", "Least", "Most", "Of"], &rows)
+    Table::new(PAGE, "Fields of requests", &["Field", "Minimum", "Maximum", "Unit"], &rows)
 }
 
 /// A traversal of schemas that collects their limits.
@@ -165,8 +162,8 @@ impl<'a> Fields<'a> {
 }
 
 #[test]
-fn amounts_are_said_in_whole_units() {
-    let said = [
+fn amounts_use_whole_units() {
+    let amounts = [
         Amount::Count(10_000),
         Amount::Count(50),
         Amount::Bytes(128 << 10),
@@ -177,9 +174,9 @@ fn amounts_are_said_in_whole_units() {
         Amount::Time(Duration::from_secs(3_600)),
         Amount::Time(Duration::from_secs(90)),
     ]
-    .map(said);
+    .map(amount);
     assert_eq!(
-        said,
+        amounts,
         [
             "10,000",
             "50",

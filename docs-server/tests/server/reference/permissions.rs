@@ -23,7 +23,7 @@ fn roles(document: &Value) -> Table {
     let names: Vec<&str> = values.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, Role::ALL.iter().map(|role| role.as_str()).collect::<Vec<_>>());
     let rows: Vec<_> = values.iter().map(|(name, meaning)| vec![code(name), meaning.clone()]).collect();
-    Table::new(PAGE, "Roles", &["Role", "What it adds"], &rows)
+    Table::new(PAGE, "Roles", &["Role", "Additional rights"], &rows)
 }
 
 /// Returns a table for each tag of the document.
@@ -44,8 +44,8 @@ fn operations(document: &Value) -> Vec<Table> {
             shown += 1;
         }
     }
-    assert_eq!(shown, answers.len(), "the matrix has rows of operations that are gone");
-    let mut head = vec!["To"];
+    assert_eq!(shown, answers.len(), "the matrix has rows of operations that do not exist");
+    let mut head = vec!["Operation"];
     head.extend(people);
     by_tag.into_iter().map(|(tag, rows)| Table::new(PAGE, &words(tag), &head, &rows)).collect()
 }

@@ -15,8 +15,8 @@ const PAGE: &str = "states.md";
 const STATES: &[(&str, &str)] = &[
     ("Change requests", "ChangeRequestStatus"),
     ("Reviews", "ReviewStatus"),
-    ("The end of a merge", "MergeOutcome"),
-    ("The end of an update", "UpdateOutcome"),
+    ("Outcomes of a merge", "MergeOutcome"),
+    ("Outcomes of an update", "UpdateOutcome"),
     ("Live content of a space", "EditMode"),
     ("Visibility of a site", "SiteVisibility"),
     ("Visibility of a space", "Visibility"),
@@ -24,10 +24,10 @@ const STATES: &[(&str, &str)] = &[
     ("Links", "LinkStatus"),
     ("SAML providers", "SamlProviderStatus"),
     ("OpenAPI specifications", "SpecProcessingState"),
-    ("Why an OpenAPI specification could not be processed", "SpecErrorCode"),
+    ("Errors of OpenAPI specifications", "SpecErrorCode"),
     ("Translations", "TranslationStatus"),
     ("Jobs", "JobState"),
-    ("What a job does", "JobStage"),
+    ("Stages of a job", "JobStage"),
 ];
 
 pub(super) async fn tables(document: &Value) -> Vec<Table> {
@@ -134,7 +134,7 @@ impl World {
                 let comment = serde_json::from_value(comment).expect("a comment");
                 self.me().content(&of).comments().post(comment).await.map(drop)
             }
-            other => panic!("nobody knows how to {other}"),
+            other => panic!("unknown action: {other}"),
         }
     }
 }
@@ -164,6 +164,6 @@ async fn admitted() -> Table {
         rows.push(row);
     }
     let states = STATES.map(code);
-    let head: Vec<&str> = ["To"].into_iter().chain(states.iter().map(String::as_str)).collect();
-    Table::new(PAGE, "What a change request admits", &head, &rows)
+    let head: Vec<&str> = ["Action"].into_iter().chain(states.iter().map(String::as_str)).collect();
+    Table::new(PAGE, "Actions on a change request", &head, &rows)
 }

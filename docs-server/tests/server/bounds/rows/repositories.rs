@@ -7,13 +7,13 @@ pub(super) const INPUTS: &[Input] = &[
         name: "Git repositories",
         bounds: &[
             bound(
-                "Bytes that are received, that a commit has unpacked, and that one push has",
+                "Bytes received, of an unpacked commit, and of one push, each",
                 "adapters/docs-git/src/limits.rs::total_bytes",
                 Beyond::Fails,
                 "adapters/docs-git/tests/it/disk.rs::files_that_are_too_large_together_are_refused",
             ),
             bound(
-                "Files and folders of a commit, and files of one push",
+                "Files and folders of a commit, and files of one push, each",
                 "adapters/docs-git/src/limits.rs::entries",
                 Beyond::Fails,
                 "adapters/docs-git/tests/it/disk.rs::the_number_of_entries_has_a_limit",
@@ -25,7 +25,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "adapters/docs-git/tests/it/web.rs::a_server_that_says_nothing_is_given_up",
             ),
             bound(
-                "Time to read where a branch is",
+                "Time to read the head of a branch",
                 "adapters/docs-git/src/limits.rs::look",
                 Beyond::Fails,
                 "adapters/docs-git/tests/it/resolve.rs::a_host_that_says_nothing_keeps_no_look_waiting_for_long",
@@ -43,7 +43,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "adapters/docs-git/tests/it/hostile.rs::a_pack_that_lies_of_itself_is_damaged",
             ),
             bound(
-                "Bytes of the offer of references",
+                "Bytes of the reference advertisement",
                 "adapters/docs-git/src/scan/offer.rs::MAX_OFFER",
                 Beyond::Fails,
                 "",
@@ -73,31 +73,31 @@ pub(super) const INPUTS: &[Input] = &[
                 "",
             ),
             bound(
-                "Tags that point to each other",
+                "Length of a chain of tags",
                 "adapters/docs-git/src/objects.rs::MAX_TAGS",
                 Beyond::Fails,
                 "adapters/docs-git/tests/it/hostile.rs::a_ref_that_leads_to_something_large_is_not_followed",
             ),
             bound(
-                "References that point to each other",
+                "Length of a chain of symbolic references",
                 "adapters/docs-git/src/disk.rs::MAX_SYMBOLIC",
                 Beyond::Fails,
                 "adapters/docs-git/tests/it/disk.rs::what_leads_out_of_the_folder_is_refused",
             ),
             bound(
-                "Folders of objects that a repository on a disk has",
+                "Object folders of a repository on a disk",
                 "adapters/docs-git/src/disk.rs::MAX_ALTERNATES",
                 Beyond::Fails,
                 "adapters/docs-git/tests/it/disk.rs::what_leads_out_of_the_folder_is_refused",
             ),
             bound(
-                "Levels of such a folder",
+                "Levels of files in an object folder",
                 "adapters/docs-git/src/disk.rs::MAX_DEPTH",
                 Beyond::Fails,
                 "adapters/docs-git/tests/it/disk.rs::folders_in_folders_without_end_are_stopped",
             ),
             bound(
-                "Bytes of a file that names other folders of objects",
+                "Bytes of a file that lists other object folders",
                 "adapters/docs-git/src/disk.rs::MAX_LINKS",
                 Beyond::Fails,
                 "adapters/docs-git/tests/it/disk.rs::what_leads_out_of_the_folder_is_refused",
@@ -109,31 +109,31 @@ pub(super) const INPUTS: &[Input] = &[
                 "adapters/docs-git/tests/it/web.rs::redirects_that_lead_elsewhere_are_refused",
             ),
             bound(
-                "Bytes of an answer to a push",
+                "Bytes of a response to a push",
                 "adapters/docs-git/src/push/web.rs::MAX_ANSWER",
                 Beyond::Fails,
                 "",
             ),
             bound(
-                "Bytes of the text of a host",
+                "Bytes of a text message from a host",
                 "adapters/docs-git/src/push/answers.rs::MAX_TEXT",
                 Beyond::Truncated,
                 "adapters/docs-git/src/push/answers.rs::what_hooks_say_is_bounded",
             ),
             bound(
-                "Characters of the reason of a refused push",
+                "Characters of the reason for a rejected push",
                 "engine/docs-ports/src/git.rs::MAX_REJECTION",
                 Beyond::Truncated,
                 "engine/docs-ports/src/git.rs::the_words_of_a_host_are_one_line_of_a_bounded_length",
             ),
             bound(
-                "Bytes of a path that is pushed",
+                "Bytes of a pushed path",
                 "engine/docs-ports/src/git/push.rs::MAX_PUSH_PATH",
                 Beyond::Fails,
                 "adapters/docs-git/tests/it/push.rs::the_files_of_a_push_are_bounded",
             ),
             bound(
-                "Folders of a path that is pushed",
+                "Folders of a pushed path",
                 "engine/docs-ports/src/git/push.rs::MAX_PUSH_DEPTH",
                 Beyond::Fails,
                 "adapters/docs-git/tests/it/push.rs::the_files_of_a_push_are_bounded",
@@ -151,7 +151,7 @@ pub(super) const INPUTS: &[Input] = &[
             )
             .measured("pages of an archive"),
             bound(
-                "Bytes of the file of a page",
+                "Bytes of a page file",
                 "docs-core/src/platform/git/import/read.rs::MAX_PAGE_FILE_BYTES",
                 Beyond::Reported,
                 "docs-core/tests/bounds/main.rs::oversized_repository_page_is_reported_and_emptied",
@@ -213,7 +213,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "engine/docs-markup/src/gitsync/yaml.rs::a_text_that_is_repeated_by_aliases_counts_each_time",
             ),
             bound(
-                "Symbolic links that are followed for a path",
+                "Symbolic links followed for a path",
                 "engine/docs-markup/src/gitsync/tree.rs::MAX_LINKS",
                 Beyond::Reported,
                 "engine/docs-markup/src/gitsync/tree.rs::endless_paths_take_no_time",
@@ -231,7 +231,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "engine/docs-markup/src/gitsync/report.rs::warnings_have_an_end",
             ),
             bound(
-                "Characters of the message of a commit",
+                "Characters of a commit message",
                 "docs-core/src/platform/git/sync.rs::MAX_MESSAGE",
                 Beyond::Truncated,
                 "",
@@ -248,7 +248,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-http/tests/http/git_sync.rs::unauthenticated_or_too_long_is_rejected_before_its_body",
             ),
             bound(
-                "Bytes that are read for the branch",
+                "Bytes read to find the branch",
                 "docs-core/src/platform/git/setting/webhook.rs::MAX_READ",
                 Beyond::LeftOut,
                 "docs-core/src/platform/git/setting/webhook/hostile.rs::deliveries_take_memory_proportional_to_their_bytes",
