@@ -120,7 +120,7 @@ pub const LIMITS: &[LimitGroup] = &[
             count("Email domains of an organization", orgs::MAX_DOMAINS),
             count("SAML providers of an organization", saml::MAX_PROVIDERS as usize),
             count(
-                "Unsigned responses per minute and SAML provider whose refusal is recorded",
+                "Recorded refusals of unsigned responses per minute and SAML provider",
                 saml::MOST_UNSIGNED as usize,
             ),
             count("OpenAPI specifications of an organization", openapi_specs::MAX_SPECS as usize),

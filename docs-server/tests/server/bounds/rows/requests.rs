@@ -360,7 +360,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-http/tests/http/saml_pages.rs::an_address_knocks_so_often_a_minute_and_is_told_on_a_page",
             ),
             bound(
-                "Unsigned responses per minute whose refusal is recorded",
+                "Recorded refusals of unsigned responses per minute",
                 "docs-core/src/platform/saml/refusal.rs::MOST_UNSIGNED",
                 Beyond::LeftOut,
                 "docs-core/tests/platform/saml/refusals.rs::refusal_reason_is_cut_and_needs_an_active_provider",
