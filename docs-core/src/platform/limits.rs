@@ -178,7 +178,7 @@ pub const LIMITS: &[LimitGroup] = &[
                 openapi_specs::fetch::FETCH_WINDOW,
             ),
             window("Validity of a token to read a site", visitors::pass::CONTENT_TOKEN_WINDOW),
-            window("Validity of a token that vouches for a member", visitors::member::MEMBER_TOKEN_WINDOW),
+            window("Validity of a visitor token for a member", visitors::member::MEMBER_TOKEN_WINDOW),
             window(
                 "Difference between the clocks of a site's sign-in and the server",
                 visitors::jwt::CLOCK_LEEWAY,
