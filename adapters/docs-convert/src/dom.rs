@@ -330,3 +330,19 @@ pub(crate) fn is_block(name: &str) -> bool {
             | "ul"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_beyond_the_bound_share_the_last_number() {
+        let mut dom = Dom::new();
+        // The name of the root counts.
+        let ids: Vec<Id> = (0..MAX_NAMES).map(|name| dom.element(ROOT, &format!("x{name}"))).collect();
+        let last = ids.len() - 1;
+        assert_eq!(dom.name(ids[last - 1]), format!("x{}", last - 1));
+        assert_eq!(dom.name(ids[last]), dom.name(ids[last - 1]));
+        assert_eq!(dom.number_of("another"), Some(MAX_NAMES - 1));
+    }
+}

@@ -129,3 +129,18 @@ fn file_name(url: &Url) -> String {
         name.chars().filter(|c| !c.is_control() && !matches!(c, '/' | '\\')).take(MAX_NAME).collect();
     if name.trim().is_empty() { "image".to_owned() } else { name }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_names_longer_than_the_bound_are_cut() {
+        let named = |characters: usize| {
+            let mut links = Links::default();
+            assert!(links.image(&format!("https://e.example/{}", "ä".repeat(characters))).is_some());
+            links.images[0].name.chars().count()
+        };
+        assert_eq!([MAX_NAME - 1, MAX_NAME, MAX_NAME + 1].map(named), [MAX_NAME - 1, MAX_NAME, MAX_NAME]);
+    }
+}

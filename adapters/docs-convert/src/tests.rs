@@ -11,7 +11,7 @@ use docs_ports::{ConvertError, ConvertedPage, Document, DocumentFormat};
 
 use crate::convert;
 
-fn document(format: DocumentFormat, bytes: impl Into<Bytes>) -> Document {
+pub(crate) fn document(format: DocumentFormat, bytes: impl Into<Bytes>) -> Document {
     Document { format, bytes: bytes.into(), name: "the name".to_owned(), url: None, charset: None }
 }
 
@@ -25,7 +25,7 @@ fn at(url: &str, format: DocumentFormat, text: &str) -> ConvertedPage {
 }
 
 /// Creates an archive with compressed files.
-fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
+pub(crate) fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
     use std::io::{Cursor, Write as _};
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (path, bytes) in files {

@@ -196,4 +196,12 @@ mod tests {
         let error = Address::parse("file:///srv", Outbound::Private).unwrap_err();
         assert!(matches!(error, GitError::Refused(_)), "{error:?}");
     }
+
+    #[test]
+    fn paths_longer_than_the_bound_are_refused() {
+        let is_taken = |bytes: usize| {
+            Address::parse(&format!("git://h/{}", "a".repeat(bytes - 1)), Outbound::Public).is_ok()
+        };
+        assert_eq!([MAX_PATH, MAX_PATH + 1].map(is_taken), [true, false]);
+    }
 }

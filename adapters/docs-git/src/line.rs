@@ -158,3 +158,16 @@ impl Read for Reading {
 fn cut() -> io::Error {
     io::Error::new(io::ErrorKind::BrokenPipe, "the connection was closed")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_larger_than_the_bound_fail() {
+        let (line, _asks) = line();
+        let mut exchange = line.exchange();
+        assert_eq!(exchange.write(&vec![0; MAX_REQUEST]).expect("a request"), MAX_REQUEST);
+        assert!(exchange.write(&[0]).is_err());
+    }
+}

@@ -88,4 +88,12 @@ mod tests {
             assert!(peak < 12 << 20, "{peak} bytes: {tex}");
         }
     }
+
+    #[test]
+    fn formulas_longer_than_the_bound_are_not_parsed() {
+        let text = |bytes: usize| "x".repeat(bytes);
+        assert!(within_text(&text(MAX_FORMULA_BYTES)).is_some());
+        assert!(within_text(&text(MAX_FORMULA_BYTES + 1)).is_none());
+        assert!(alone(&format!("{} \\\\ y", text(MAX_FORMULA_BYTES))).is_none());
+    }
 }

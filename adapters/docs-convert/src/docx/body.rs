@@ -508,3 +508,36 @@ fn hyperlink(instruction: &str) -> Option<String> {
     let is_place = rest.split('"').next().is_some_and(|switches| switches.contains("\\l"));
     Some(if is_place { format!("#{quoted}") } else { quoted.to_owned() })
 }
+
+#[cfg(test)]
+mod tests {
+    use docs_ports::DocumentFormat;
+
+    use super::*;
+    use crate::{
+        convert,
+        tests::{document, zip},
+    };
+
+    #[test]
+    fn pictures_beyond_the_bound_are_left_out() {
+        let all = 0..=MAX_FILES;
+        let relation = |at| format!("<Relationship Id=\"r{at}\" Target=\"media/{at}.png\"/>");
+        let picture =
+            |at| format!("<w:p><w:r><w:drawing><a:blip r:embed=\"r{at}\"/></w:drawing></w:r></w:p>");
+        let pictures: String = all.clone().map(picture).collect();
+        let main = format!("<w:document><w:body>{pictures}</w:body></w:document>");
+        let relations: String = all.clone().map(relation).collect();
+        let relations = format!("<Relationships>{relations}</Relationships>");
+        let paths: Vec<String> = all.map(|at| format!("word/media/{at}.png")).collect();
+        let mut files: Vec<(&str, &[u8])> = vec![
+            ("word/document.xml", main.as_bytes()),
+            ("word/_rels/document.xml.rels", relations.as_bytes()),
+        ];
+        files.extend(paths.iter().map(|path| (path.as_str(), &b"png"[..])));
+        let page = convert(&document(DocumentFormat::Docx, zip(&files))).expect("a document");
+        assert_eq!(page.files.len(), MAX_FILES);
+        assert!(page.markdown.contains(&format!("media/{}.png", MAX_FILES - 1)));
+        assert!(!page.markdown.contains(&format!("media/{MAX_FILES}.png")));
+    }
+}

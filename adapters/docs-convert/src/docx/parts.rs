@@ -192,3 +192,39 @@ fn spaced(id: &str) -> String {
     let stem = id.trim_end_matches(|c: char| c.is_ascii_digit());
     format!("{} {}", stem.to_lowercase(), &id[stem.len()..]).trim_end().to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The role of the first style of a chain, of which only the last style is a heading.
+    fn role_of_chain(length: usize) -> Role {
+        let mut parts = Parts::default();
+        for at in 1..=length {
+            let is_last = at == length;
+            let name = if is_last { "heading 1" } else { "other" }.to_owned();
+            let based_on = (!is_last).then(|| (at + 1).to_string());
+            parts.styles.insert(at.to_string(), Style { name, based_on, ..Style::default() });
+        }
+        parts.role("1")
+    }
+
+    #[test]
+    fn base_styles_beyond_the_bound_are_left_out() {
+        let roles = [MAX_BASED, MAX_BASED + 1].map(role_of_chain);
+        assert_eq!(roles, [Role::Heading(1), Role::Text]);
+    }
+
+    #[test]
+    fn levels_beyond_the_bound_are_like_the_last_level() {
+        let level = |format: &str| format!("<w:lvl><w:numFmt w:val=\"{format}\"/></w:lvl>");
+        let levels = level("decimal").repeat(LEVELS) + &level("bullet");
+        let list = "<w:num w:numId=\"2\"><w:abstractNumId w:val=\"1\"/></w:num>";
+        let kind = format!("<w:abstractNum w:abstractNumId=\"1\">{levels}</w:abstractNum>");
+        let xml = Xml::read(&format!("<w:numbering>{kind}{list}</w:numbering>")).expect("a part");
+        let mut parts = Parts::default();
+        parts.read_lists(&xml);
+        assert_eq!(parts.lists["2"].len(), LEVELS);
+        assert_eq!(parts.is_numbered("2", LEVELS), Some(true));
+    }
+}

@@ -88,4 +88,13 @@ mod tests {
         assert_eq!(offer.pass(Bytes::from_static(b"x\0a thin-pack")), Bytes::new());
         assert_eq!(offer.end(), "x\0a thin-pack", "what has no end is libgit2's to refuse");
     }
+
+    #[test]
+    fn offers_beyond_the_bound_are_not_held_back() {
+        let mut offer = Offer::new();
+        let begin = Bytes::from(format!("\0{}", "x".repeat(MAX_OFFER - 2)));
+        assert_eq!(offer.pass(begin), Bytes::new());
+        assert_eq!(offer.pass(Bytes::from_static(b"x")).len(), MAX_OFFER);
+        assert_eq!(offer.pass(Bytes::from_static(b"y")), "y");
+    }
 }

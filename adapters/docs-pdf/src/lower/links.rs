@@ -131,3 +131,14 @@ impl Lower<'_> {
 fn anchor_label(at: usize, anchor: &str) -> String {
     format!("p{at}#{anchor}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_longer_than_the_bound_are_no_links() {
+        let is_link = |bytes: usize| Way::url(&format!("https://{}", "a".repeat(bytes - 8))).url.is_some();
+        assert_eq!([URL, URL + 1].map(is_link), [true, false]);
+    }
+}

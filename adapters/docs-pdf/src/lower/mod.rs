@@ -149,3 +149,13 @@ impl At {
 fn text(text: impl Into<String>) -> Shown {
     Shown::Text(text.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_below_the_last_level_are_on_it() {
+        assert_eq!([LEVELS - 2, LEVELS - 1, LEVELS].map(level), [LEVELS - 1, LEVELS, LEVELS]);
+    }
+}

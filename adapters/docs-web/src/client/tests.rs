@@ -389,3 +389,9 @@ async fn a_host_that_says_nothing_is_given_up() {
         }
     }
 }
+
+#[test]
+fn names_of_character_sets_beyond_the_bound_are_left_out() {
+    let named = |bytes: usize| charset(&format!("text/html; charset={}", "a".repeat(bytes))).is_some();
+    assert_eq!([MAX_CHARSET, MAX_CHARSET + 1].map(named), [true, false]);
+}

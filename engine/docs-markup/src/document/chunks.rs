@@ -555,4 +555,20 @@ mod tests {
         assert!(Rc::ptr_eq(&first.matches, &first.again().matches));
         assert!(first.by_ref().map(|chunk| chunk.lines).eq(again.map(|chunk| chunk.lines)));
     }
+
+    /// Returns `true` if a text begins with a link definition.
+    fn is_definition(text: &str) -> bool {
+        let lines = lines::split(text);
+        matches!(read(&lines).first(), Some(Chunk { kind: ChunkKind::Definition(..), .. }))
+    }
+
+    #[test]
+    fn definitions_beyond_their_bounds_are_text() {
+        let of_bytes =
+            |bytes: usize| is_definition(&format!("[a]: <{}>", "x".repeat(bytes - "[a]: <>".len())));
+        assert_eq!([MAX_DEFINITION, MAX_DEFINITION + 1].map(of_bytes), [true, false]);
+        // The label takes all lines.
+        let of_lines = |count: usize| is_definition(&format!("[a{}]: /x", "\nb".repeat(count - 1)));
+        assert_eq!([MAX_DEFINITION_LINES, MAX_DEFINITION_LINES + 1].map(of_lines), [true, false]);
+    }
 }

@@ -80,7 +80,7 @@ fn resolve(text: &str, read: impl Fn(&str, &mut String)) -> Cow<'_, str> {
 pub fn reference(text: &str) -> Option<usize> {
     let name = text.strip_prefix('&')?;
     let is_part = |b: &u8| b.is_ascii_alphanumeric() || *b == b'#';
-    let length = name.bytes().take(MAX_NAME + 1).take_while(is_part).count();
+    let length = name.bytes().take(MAX_NAME).take_while(is_part).count();
     let end = 1 + length + 1;
     let written = text.get(..end).filter(|written| written.ends_with(';'))?;
     // Some names are valid without semicolon, followed by more text, which remains in the result.
@@ -147,6 +147,12 @@ mod tests {
             assert_eq!(decode(text), between, "{text}");
             assert_eq!(decode_attribute(text), inside, "{text}");
         }
+    }
+
+    #[test]
+    fn references_longer_than_the_bound_are_text() {
+        let of_name = |length: usize| reference(&format!("&#{:0>digits$};", 65, digits = length - 1));
+        assert_eq!([MAX_NAME, MAX_NAME + 1].map(of_name), [Some(MAX_NAME + 2), None]);
     }
 
     proptest! {

@@ -106,6 +106,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::search::{PageHit, Rank};
 
     fn page(sections: &[(Option<&str>, &str)]) -> PageDocument {
         PageDocument {
@@ -149,6 +150,15 @@ mod tests {
         let cjk = "文".repeat(300) + "検索" + &"字".repeat(300);
         let found = excerpts(&Query::parse("検索"), &page(&[(None, &cjk)]), 5);
         assert!(found[0].body.contains("検索"), "{}", found[0].body);
+    }
+
+    #[test]
+    fn a_hit_has_at_most_the_best_excerpts() {
+        let hit = |sections: usize| {
+            let page = page(&vec![(None::<&str>, "a needle"); sections]);
+            PageHit::new(Rank { score: 1, tie: 0 }, &Query::parse("needle"), &page).excerpts.len()
+        };
+        assert_eq!([MAX_EXCERPTS, MAX_EXCERPTS + 1].map(hit), [MAX_EXCERPTS; 2]);
     }
 
     proptest! {

@@ -65,7 +65,7 @@ pub(super) const INPUTS: &[Input] = &[
             bound("Remembered addresses", "docs-core/src/platform/import/crawl.rs::MAX_SEEN", Beyond::LeftOut, ""),
             bound("Files of a wiki other than pages", "docs-core/src/platform/import/wiki.rs::MAX_ASSETS", Beyond::Refused, "docs-core/tests/platform/imports.rs::a_wiki_of_too_many_pages_is_refused_before_one_is_read"),
             bound("Characters of a title", "docs-core/src/platform/import/gather.rs::MAX_TITLE", Beyond::Truncated, ""),
-            bound("Bytes of the name of a character set", "adapters/docs-web/src/client.rs::MAX_CHARSET", Beyond::LeftOut, ""),
+            bound("Bytes of the name of a character set", "adapters/docs-web/src/client.rs::MAX_CHARSET", Beyond::LeftOut, "adapters/docs-web/src/client/tests.rs::names_of_character_sets_beyond_the_bound_are_left_out"),
         ],
     },
     Input {

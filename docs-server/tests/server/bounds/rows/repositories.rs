@@ -46,13 +46,13 @@ pub(super) const INPUTS: &[Input] = &[
                 "Bytes of the reference advertisement",
                 "adapters/docs-git/src/scan/offer.rs::MAX_OFFER",
                 Beyond::Fails,
-                "",
+                "adapters/docs-git/src/scan/offer.rs::offers_beyond_the_bound_are_not_held_back",
             ),
             bound(
                 "Bytes of a request to a host",
                 "adapters/docs-git/src/line.rs::MAX_REQUEST",
                 Beyond::Fails,
-                "",
+                "adapters/docs-git/src/line.rs::requests_larger_than_the_bound_fail",
             ),
             bound(
                 "Bytes of a path in a repository",
@@ -70,7 +70,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Bytes of the path of a repository",
                 "adapters/docs-git/src/address.rs::MAX_PATH",
                 Beyond::Refused,
-                "",
+                "adapters/docs-git/src/address.rs::paths_longer_than_the_bound_are_refused",
             ),
             bound(
                 "Length of a chain of tags",
@@ -192,7 +192,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Bytes of an entry of `SUMMARY.md`",
                 "engine/docs-markup/src/gitsync/summary.rs::MAX_ITEM_BYTES",
                 Beyond::Truncated,
-                "",
+                "engine/docs-markup/src/gitsync/summary/tests.rs::items_longer_than_the_bound_are_cut_with_a_warning",
             ),
             bound(
                 "Bytes of `.gitbook.yaml` and of a file of variables",

@@ -325,3 +325,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn items_longer_than_the_bound_are_cut_with_a_warning() {
+    let item = |bytes: usize| {
+        let summary = read(&format!("* {}\n", "x".repeat(bytes)));
+        (summary.items[0].title.len(), warnings_of(&summary).len())
+    };
+    assert_eq!(item(MAX_ITEM_BYTES), (MAX_ITEM_BYTES, 0));
+    assert_eq!(item(MAX_ITEM_BYTES + 1), (MAX_ITEM_BYTES, 1));
+}
