@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     BoxFuture, Error, Result,
-    content::{Conflict, Merged, Subject, ThreeWay, clash_field},
+    content::{Conflict, ConflictNote, Merged, Subject, ThreeWay, clash_field},
     model::{
         ChangeRequest, ChangeRequestId, ChangeRequestObject, ChangeRequestStatus, ChangeRequestUrls,
         ConflictSubject, CreateChangeRequest, MergeConflict, MergeOutcome, MergeResult, PageId, RevisionId,
@@ -375,8 +375,12 @@ fn linked(value: &Value) -> Result<Key> {
 
 /// Pages with conflicts between the two sides of a merge.
 pub(super) fn conflicted(merged: &Merged) -> Vec<PageId> {
-    let pages: BTreeSet<&PageId> = merged
-        .conflicts
+    pages_of(&merged.conflicts)
+}
+
+/// The first pages of notes by id, at most [`RevisionRecord::MAX_CONFLICTS`].
+fn pages_of(conflicts: &[ConflictNote]) -> Vec<PageId> {
+    let pages: BTreeSet<&PageId> = conflicts
         .iter()
         .filter_map(|note| match &note.subject {
             Subject::Page(page) => Some(page),
@@ -410,4 +414,22 @@ fn shown_conflicts(merged: &Merged) -> Vec<MergeConflict> {
 /// Publishes on the feed that the head of a change request moved.
 pub(super) fn feed_head(tx: &mut Tx, request: &ChangeRequestRecord) {
     tx.feed(topic::HEAD, KeyBuf::new("head").part(request.space.as_str()).part(request.id.as_str()).key());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_revision_names_a_bounded_number_of_conflicts() {
+        let count = |pages: usize| {
+            let note = |page| {
+                let page: PageId = format!("page{page}").parse().expect("an id");
+                ConflictNote { subject: Subject::Page(page), conflict: Conflict::Text }
+            };
+            pages_of(&(0..pages).map(note).collect::<Vec<_>>()).len()
+        };
+        let most = RevisionRecord::MAX_CONFLICTS;
+        assert_eq!([most - 1, most, most + 1].map(count), [most - 1, most, most]);
+    }
 }

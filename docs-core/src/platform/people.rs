@@ -476,3 +476,18 @@ impl Operation for RevokeToken {
         Err(Error::not_found("token"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_longer_than_the_bound_are_refused() {
+        // The bound is in bytes.
+        let is_taken =
+            |bytes: usize| check_email("email", &format!("{}@e.example", "ä".repeat((bytes - 10) / 2)));
+        assert!(is_taken(MAX_EMAIL).is_ok());
+        let error = is_taken(MAX_EMAIL + 2).expect_err("refused");
+        assert!(error.message().starts_with("email: must be at most"), "{error}");
+    }
+}

@@ -487,3 +487,24 @@ async fn converter_failure_is_an_error_of_the_platform() {
         assert!(!error.message().contains("program"), "{source}: {error}");
     }
 }
+
+#[tokio::test]
+async fn an_archive_of_more_pages_than_the_bound_is_refused() {
+    let s = Setting::new().await;
+    let names: Vec<String> = (0..=1_000).map(|number| format!("p{number}.md")).collect();
+    let pages: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b"text\n"[..])).collect();
+    s.web.put("https://a.test/x.zip", "application/zip", archive(&pages));
+    let error = s.try_import("https://a.test/x.zip", "zip").await.refused(ErrorKind::Invalid);
+    assert!(error.message().ends_with("has 1001 pages, at most 1000 are imported"), "{error}");
+}
+
+#[tokio::test]
+async fn files_of_an_archive_beyond_the_bound_are_left_out() {
+    let s = Setting::new().await;
+    let names: Vec<String> = (0..=1_000).map(|number| format!("i{number}.png")).collect();
+    let page: String = names.iter().map(|name| format!("![]({name})\n\n")).collect();
+    let mut files: Vec<(&str, &[u8])> = vec![("README.md", page.as_bytes())];
+    files.extend(names.iter().map(|name| (name.as_str(), &b"png"[..])));
+    s.web.put("https://a.test/x.zip", "application/zip", archive(&files));
+    assert_eq!(s.import("https://a.test/x.zip", "zip").await, (1_001, 1_002));
+}

@@ -81,3 +81,22 @@ async fn contributors_are_counted_by_what_they_did() {
     assert_eq!(list.items[1].updated_at, shown.updated_at);
     assert_eq!(list.items[0].updated_at, shown.created_at);
 }
+
+#[tokio::test]
+async fn a_change_request_waits_for_a_bounded_number_of_reviewers() {
+    let w = World::new().await;
+    let space = w.space().await;
+    let name = w.request(&space).await;
+    let request = w.as_admin().space(&space).change_request(&name);
+    let mut users = Vec::new();
+    for number in 0..=100 {
+        let reviewer = w.member(&format!("Reviewer {number}"), Some(Role::Review)).await;
+        users.push(reviewer.user().expect("a user").to_string());
+    }
+    let ask = |users: &[String]| RequestReviewers { users: users.to_vec(), subject: None };
+    for users in users[..100].chunks(RequestReviewers::MAX_USERS) {
+        request.request_reviewers(ask(users)).await.expect("asked");
+    }
+    let error = request.request_reviewers(ask(&users[100..])).await.refused(ErrorKind::Conflict);
+    assert_eq!(error.message(), "users: the change request waits for 100 people already");
+}

@@ -7,7 +7,7 @@ use docs_ports::{GitError, GitRemote as _};
 use git2::{ObjectType, Oid};
 
 use crate::{
-    fixture::{Fixture, client, error_of, fetch, file, files, paths, push_on, request},
+    fixture::{Fixture, LINK, client, error_of, fetch, file, files, paths, push_on, request},
     server::{Server, has_git, web},
 };
 
@@ -479,4 +479,16 @@ async fn a_push_to_what_was_made_to_do_harm_changes_nothing() {
         assert!(matches!(error, GitError::TooLarge(_) | GitError::Broken(_)), "{name}: {error:?}");
         assert_eq!(fixture.tip(), Some(tip.to_string()), "{name}");
     }
+}
+
+#[tokio::test]
+async fn symbolic_links_longer_than_the_bound_are_refused() {
+    let fetched = async |bytes: usize| {
+        let fixture = Fixture::new();
+        fixture.commit("refs/heads/main", &[(b"a", LINK, "x".repeat(bytes).as_bytes())], &[]);
+        client().fetch(&request(&fixture.file_url(), "refs/heads/main")).await
+    };
+    assert_eq!(paths(&*fetched(4_096).await.unwrap()), ["a"]);
+    let why = "the symbolic link `a` is longer than 4096 bytes";
+    assert_eq!(error_of(fetched(4_097).await), GitError::Broken(why.to_owned()));
 }

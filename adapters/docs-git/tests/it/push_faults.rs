@@ -371,3 +371,20 @@ async fn credentials_are_used_and_show_up_nowhere() {
         "{logged}"
     );
 }
+
+#[tokio::test]
+async fn an_answer_to_a_push_larger_than_the_bound_fails() {
+    if !has_git() {
+        return;
+    }
+    // Messages of the greatest length, of more than 16 MiB in total.
+    let message = format!("fff0\u{2}{}", "x".repeat(0xfff0 - 5));
+    let body = message.repeat((16 << 20) / 0xfff0 + 1);
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-receive-pack-result\r\nConnection: close";
+    let answer = format!("{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let fixture = Fixture::filled();
+    let (server, _log) = web(fixture.path(), move |request| is_push(request).then(|| answer.clone()));
+    let url = format!("http://{}/repo.git", server.address());
+    let result = push(&push_on(&url, fixture.tip().as_deref()), &mut files(&[("a", "")])).await;
+    assert_eq!(result, Err(GitError::Broken("the server says too much".to_owned())));
+}

@@ -105,3 +105,21 @@ impl Read {
         (is_size(read.width) && is_size(read.height)).then_some(read)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_beyond_the_bound_are_left_out() {
+        let mut png = std::io::Cursor::new(Vec::new());
+        image::RgbaImage::new(1, 1).write_to(&mut png, image::ImageFormat::Png).expect("a picture");
+        let png = Bytes::from(png.into_inner());
+        let picture =
+            |at: usize| (ContentRef::Url { url: format!("https://e.example/{at}") }, png.clone().into());
+        let book = Book { images: (0..=IMAGES).map(picture).collect(), ..Book::default() };
+        let clock = Clock::new(std::time::Duration::from_secs(600));
+        let read = Pictures::read(&book, &Fonts::default(), &clock, usize::MAX).expect("pictures");
+        assert_eq!((read.shapes.len(), read.known.len()), (IMAGES, IMAGES));
+    }
+}

@@ -75,3 +75,15 @@ fn is_below_the_top(at: usize, parents: &[Option<usize>]) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_below_the_last_level_are_at_the_top() {
+        let parents: Vec<Option<usize>> = (0..=MAX_LEVELS).map(|at| at.checked_sub(1)).collect();
+        let is_below = [0, 1, MAX_LEVELS - 1, MAX_LEVELS].map(|at| is_below_the_top(at, &parents));
+        assert_eq!(is_below, [false, true, true, false]);
+    }
+}

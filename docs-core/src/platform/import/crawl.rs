@@ -177,3 +177,18 @@ impl Crawl {
         order
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_beyond_the_bound_are_not_remembered() {
+        let start = "https://a.test/";
+        let mut crawl = Crawl::new(Scope::of(&Address::read(start).expect("an address")));
+        let links = (0..=MAX_SEEN).map(|number| format!("{start}{number}")).collect();
+        crawl.add(&[start], ConvertedPage { links, ..ConvertedPage::default() });
+        // The start page counts.
+        assert_eq!((crawl.seen.len(), crawl.queue.len()), (MAX_SEEN, MAX_SEEN - 1));
+    }
+}

@@ -267,3 +267,17 @@ fn cover_reference(destination: &str) -> Option<ContentRef> {
         None => web_reference(destination),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_longer_than_the_bound_are_cut() {
+        let kept = |characters: usize| cut(&"ä".repeat(characters)).chars().count();
+        assert_eq!(
+            [MAX_TITLE - 1, MAX_TITLE, MAX_TITLE + 1].map(kept),
+            [MAX_TITLE - 1, MAX_TITLE, MAX_TITLE]
+        );
+    }
+}

@@ -173,3 +173,23 @@ impl SpecDetail {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_beyond_the_bound_are_not_shown() {
+        let block = |name| {
+            format!(
+                "{{% openapi-schemas spec=\"pets\" schemas=\"{name}\" %}}\n[OpenAPI pets](/openapi/pets)\n\
+                 {{% endopenapi-schemas %}}\n\n"
+            )
+        };
+        let count = |blocks: usize| {
+            let document = crate::content::document::parse(&(0..blocks).map(block).collect::<String>());
+            subjects(&document).values().map(Vec::len).sum::<usize>()
+        };
+        assert_eq!([MAX_SHOWN, MAX_SHOWN + 1].map(count), [MAX_SHOWN; 2]);
+    }
+}

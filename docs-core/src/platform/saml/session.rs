@@ -342,3 +342,25 @@ impl Operation for DropSaml {
         Ok(tokens.len().max(assertions.len()) == ENDED_AT_ONCE as usize)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_longer_than_the_bound_are_cut() {
+        let shown = |characters: usize| {
+            let identity = SamlIdentity {
+                assertion: String::new(),
+                until: Timestamp::new(chrono::DateTime::UNIX_EPOCH),
+                session_until: None,
+                in_response_to: None,
+                email: String::new(),
+                first_name: Some("ä".repeat(characters)),
+                last_name: None,
+            };
+            display_name(&identity).chars().count()
+        };
+        assert_eq!([MAX_NAME - 1, MAX_NAME, MAX_NAME + 1].map(shown), [MAX_NAME - 1, MAX_NAME, MAX_NAME]);
+    }
+}

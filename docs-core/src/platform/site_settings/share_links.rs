@@ -229,13 +229,18 @@ impl SharedLink {
 
 /// Returns the share link with a key.
 async fn found_by(tx: &Tx, key: &str) -> Result<Option<Arc<ShareLinkRecord>>> {
-    if key.is_empty() || key.len() > MAX_KEY {
+    if !is_key(key) {
         return Ok(None);
     }
     let Some(value) = tx.get_value(&ShareLinkRecord::by_digest(&digest(key))).await? else {
         return Ok(None);
     };
     Ok(tx.get(&ShareLinkRecord::at(&link_id(&value)?)).await?)
+}
+
+/// Returns `true` if a text has a length that keys have.
+fn is_key(text: &str) -> bool {
+    (1..=MAX_KEY).contains(&text.len())
 }
 
 fn link_id(value: &Value) -> Result<ShareLinkId> {
@@ -310,5 +315,16 @@ impl Operation for ShareLinkUpdate {
         }
         let new = tx.put(&*old, new)?;
         Ok((site, new))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_longer_than_the_bound_are_not_looked_up() {
+        let is_key = |bytes: usize| is_key(&"a".repeat(bytes));
+        assert_eq!([0, 1, MAX_KEY, MAX_KEY + 1].map(is_key), [false, true, true, false]);
     }
 }

@@ -265,3 +265,37 @@ fn words(segment: &str) -> u64 {
     let is_word = |word: &&str| word.chars().any(char::is_alphanumeric);
     segment.split_whitespace().filter(is_word).count() as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+
+    use super::*;
+
+    /// A translator whose texts have this number of bytes.
+    struct OfBytes(usize);
+
+    #[async_trait]
+    impl Translator for OfBytes {
+        fn name(&self) -> String {
+            "of bytes".to_owned()
+        }
+
+        async fn translate(&self, _: &TranslationBatch) -> Result<Vec<String>, TranslateError> {
+            Ok(vec!["b".repeat(self.0)])
+        }
+    }
+
+    #[tokio::test]
+    async fn translations_beyond_their_growth_are_left_out() {
+        let language = |code: &str| serde_json::from_value(code.into()).expect("a language");
+        let settings = Settings::new("of bytes", (language("en"), language("fr")), String::new(), Vec::new());
+        let segments = ["a".repeat(10)];
+        let most = segments[0].len() * MAX_GROWTH + GROWTH_ROOM;
+        for (bytes, translated, failed) in [(most, 1, 0), (most + 1, 0, 1)] {
+            let mut found = Found::default();
+            translate_alone(&OfBytes(bytes), &settings, &segments, &mut found).await.expect("an answer");
+            assert_eq!((found.translations.len(), found.failed), (translated, failed));
+        }
+    }
+}

@@ -332,3 +332,20 @@ fn elsewhere(target: ElsewhereTarget, redirect: String) -> ResolvedUrl {
 fn nothing() -> Error {
     Error::not_found("published content")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unsigned_claims_larger_than_the_bound_are_refused() {
+        let claims = |bytes: usize| {
+            let text = Value::String("x".repeat(bytes - r#"{"a":""}"#.len()));
+            let unsigned_claims = Some(Map::from_iter([("a".to_owned(), text)]));
+            unsigned(&ResolveVisitor { unsigned_claims, ..ResolveVisitor::default() })
+        };
+        assert!(claims(MAX_UNSIGNED).is_ok());
+        let error = claims(MAX_UNSIGNED + 1).expect_err("refused");
+        assert!(error.message().starts_with("visitor.unsignedClaims: must be at most"), "{error}");
+    }
+}

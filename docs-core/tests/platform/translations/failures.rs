@@ -216,3 +216,15 @@ async fn a_title_whose_translation_is_too_long_stays_as_it_is() {
     let titles: Vec<String> = d.pages(&target).await.into_iter().map(|(_, title, _)| title).collect();
     assert_eq!(titles, [longest, format!("[{fits}]")]);
 }
+
+#[tokio::test]
+async fn segments_larger_than_the_bound_are_not_translated() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    let [at_bound, beyond] = [16 << 10, (16 << 10) + 1].map(|bytes| "b".repeat(bytes));
+    d.edit(&d.source, json!([insert("Start", &format!("{at_bound}\n\n{beyond}\n"))])).await;
+    let id = d.translate_to("fr").await.id;
+    d.settle().await;
+    assert_eq!(d.translator.take(), strings(&["Start", &at_bound]));
+    let target = d.get(&id).await.result.expect("a result").space;
+    assert_eq!(d.pages(&target).await[0].2, format!("\\[{at_bound}]\n\n{beyond}\n"));
+}

@@ -527,3 +527,14 @@ async fn a_visitor_is_told_where_a_commit_is_and_not_what_it_says() {
     assert_eq!((&visitor.oid, &visitor.url), (&member.oid, &member.url));
     assert!(visitor.url.is_some_and(|url| url.starts_with("https://git.example/docs/commit/")));
 }
+
+#[tokio::test]
+async fn content_tokens_longer_than_the_bound_are_refused() {
+    let w = World::new().await;
+    // Of the form of a token, without its content.
+    for (bytes, why) in [(32 << 10, "it is not a signed token"), ((32 << 10) + 1, "it is too long")] {
+        let token = format!("eyJ..{}", "a".repeat(bytes - "eyJ..".len()));
+        let error = w.platform.authenticate(&token).await.refused(ErrorKind::Unauthenticated);
+        assert_eq!(error.message(), format!("the content token: {why}"));
+    }
+}

@@ -174,3 +174,35 @@ fn fields_of(raw: &RawValue) -> Option<Fields<'_>> {
 pub(super) fn name_of(reference: &str) -> &str {
     reference.rsplit(['/', '#']).next().unwrap_or(reference)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A file with values of these sizes in bytes.
+    fn filesystem(sizes: &[usize]) -> Vec<u8> {
+        let values: Vec<String> = sizes.iter().map(|bytes| "x".repeat(bytes - 2)).collect();
+        let file = json!({ "isEntrypoint": true, "specification": values });
+        serde_json::to_vec(&json!({ "a": file })).expect("JSON")
+    }
+
+    #[test]
+    fn values_larger_than_the_bound_are_left_out() {
+        let filesystem = filesystem(&[MAX_BYTES, MAX_BYTES + 1]);
+        let files = Files::new(&filesystem).expect("files");
+        assert_eq!(["0", "1"].map(|at| files.entry_at(&[at]).is_some()), [true, false]);
+    }
+
+    #[test]
+    fn values_beyond_the_total_of_a_subject_are_left_out() {
+        let filesystem = filesystem(&[MAX_BYTES]);
+        let files = Files::new(&filesystem).expect("files");
+        let most = MAX_BYTES_OF_ONE / MAX_BYTES;
+        let read = (0..=most).filter(|_| files.entry_at(&["0"]).is_some()).count();
+        assert_eq!(read, most);
+        // The next subject has its own total.
+        assert!(files.begins_another() && files.entry_at(&["0"]).is_some());
+    }
+}

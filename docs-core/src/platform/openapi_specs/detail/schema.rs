@@ -292,3 +292,15 @@ fn plain(value: &Value) -> String {
     };
     text.chars().take(200).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_longer_than_the_bound_are_cut() {
+        let example = |characters: usize| printed(&"ä".repeat(characters).into()).chars().count();
+        let lengths = [MAX_EXAMPLE - 1, MAX_EXAMPLE, MAX_EXAMPLE + 1];
+        assert_eq!(lengths.map(example), [MAX_EXAMPLE - 1, MAX_EXAMPLE, MAX_EXAMPLE]);
+    }
+}

@@ -63,8 +63,8 @@ pub(super) const INPUTS: &[Input] = &[
             bound(
                 "Bytes of the target of a symbolic link",
                 "adapters/docs-git/src/listing.rs::MAX_LINK",
-                Beyond::LeftOut,
-                "",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/hostile.rs::symbolic_links_longer_than_the_bound_are_refused",
             ),
             bound(
                 "Bytes of the path of a repository",
@@ -112,7 +112,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Bytes of a response to a push",
                 "adapters/docs-git/src/push/web.rs::MAX_ANSWER",
                 Beyond::Fails,
-                "",
+                "adapters/docs-git/tests/it/push_faults.rs::an_answer_to_a_push_larger_than_the_bound_fails",
             ),
             bound(
                 "Bytes of a text message from a host",

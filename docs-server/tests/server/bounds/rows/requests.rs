@@ -179,7 +179,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Reviewers of a change request",
                 "docs-core/src/platform/reviews.rs::MAX_REVIEWERS",
                 Beyond::Conflict,
-                "",
+                "docs-core/tests/platform/reviews.rs::a_change_request_waits_for_a_bounded_number_of_reviewers",
             ),
             bound(
                 "Contributors listed in a change request",
@@ -202,7 +202,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Bytes of an e-mail address",
                 "docs-core/src/platform/people.rs::MAX_EMAIL",
                 Beyond::Refused,
-                "",
+                "docs-core/src/platform/people.rs::addresses_longer_than_the_bound_are_refused",
             ),
             bound(
                 "Users and teams granted a role per request",
@@ -375,7 +375,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Characters of a display name",
                 "docs-core/src/platform/saml/session.rs::MAX_NAME",
                 Beyond::Truncated,
-                "",
+                "docs-core/src/platform/saml/session.rs::names_longer_than_the_bound_are_cut",
             ),
             bound(
                 "SAML providers of an organization",

@@ -58,7 +58,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Characters of the key of a share link",
                 "docs-core/src/platform/site_settings/share_links.rs::MAX_KEY",
                 Beyond::NotFound,
-                "",
+                "docs-core/src/platform/site_settings/share_links.rs::keys_longer_than_the_bound_are_not_looked_up",
             ),
             bound(
                 "Bytes of the customization of a site or of a space on it",
@@ -134,7 +134,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Bytes of unsigned claims in an API request",
                 "docs-core/src/platform/visitors/resolve.rs::MAX_UNSIGNED",
                 Beyond::Refused,
-                "",
+                "docs-core/src/platform/visitors/resolve.rs::unsigned_claims_larger_than_the_bound_are_refused",
             ),
             bound(
                 "Bytes of unsigned claims in an address or a cookie of a site",
@@ -158,7 +158,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Bytes of a content token",
                 "docs-core/src/platform/visitors/pass.rs::MAX_CONTENT_TOKEN",
                 Beyond::Refused,
-                "",
+                "docs-core/tests/platform/visitors/doors.rs::content_tokens_longer_than_the_bound_are_refused",
             ),
             bound(
                 "Bytes of a token in a cookie or a parameter",
