@@ -236,3 +236,19 @@ impl References {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spaces_beyond_the_bound_are_left_out() {
+        let mut found = References::default();
+        for number in 0..MAX_SPACES + 9 {
+            let space = Some(format!("space{number}").parse().expect("an id"));
+            found.add(&ContentRef::Page { page: "page".parse().expect("an id"), space });
+        }
+        // The space of the page itself may be one of them.
+        assert_eq!(found.into_spaces().len(), MAX_SPACES + 1);
+    }
+}

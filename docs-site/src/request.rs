@@ -332,4 +332,17 @@ mod tests {
         assert_eq!(asked.handed_token().as_deref(), Some("x.y.z"));
         assert_eq!(asked.query_without(|name| name == TOKEN_PARAMETER), "?q=b+c&d=");
     }
+
+    #[test]
+    fn tokens_longer_than_the_bound_are_left_out() {
+        let base = base("http://localhost");
+        let found = |bytes: usize| {
+            let token = "a".repeat(bytes);
+            let in_query = request("localhost", &format!("/a?{TOKEN_PARAMETER}={token}"));
+            let in_cookie = Request::builder().header("cookie", format!("{VISITOR_COOKIE}={token}")).finish();
+            let (in_query, in_cookie) = (Asked::of(&in_query, &base), Asked::of(&in_cookie, &base));
+            (in_query.handed_token().is_some(), in_cookie.kept_token().is_some())
+        };
+        assert_eq!([MAX_TOKEN, MAX_TOKEN + 1].map(found), [(true, true), (false, false)]);
+    }
 }

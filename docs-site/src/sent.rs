@@ -140,4 +140,15 @@ mod tests {
             assert_eq!(stays(site, to), expected, "{to:?} of {site}");
         }
     }
+
+    #[tokio::test]
+    async fn bodies_larger_than_their_bounds_are_not_taken() {
+        for (expected, most) in [(Expected::Form, MAX_FORM), (Expected::Message, MAX_MESSAGE)] {
+            for (bytes, is_taken) in [(most, true), (most + 1, false)] {
+                let mut request = Request::builder().body(vec![b'a'; bytes]);
+                let taken = expected.take(&mut request).await;
+                assert_eq!(taken.is_some(), is_taken, "{expected:?} of {bytes} bytes");
+            }
+        }
+    }
 }

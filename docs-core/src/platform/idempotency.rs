@@ -281,10 +281,7 @@ impl KeptAnswer<'_> {
     }
 
     fn seal<V: Serialize>(&self, answer: &V) -> Result<Option<String>> {
-        let json = serde_json::to_string(answer).map_err(Error::internal)?;
-        if json.len() > MAX_ANSWER {
-            return Ok(None);
-        }
+        let Some(json) = storable(answer)? else { return Ok(None) };
         let sealed = self.platform.secrets().seal(&self.purpose(), &json, self.platform.ids().next());
         sealed.map(Some).map_err(Error::internal)
     }
@@ -317,6 +314,12 @@ impl<V: Answer> Answers<V> for KeptAnswer<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns a response as JSON, or `None` if it is too large to be stored.
+fn storable<V: Serialize>(answer: &V) -> Result<Option<String>> {
+    let json = serde_json::to_string(answer).map_err(Error::internal)?;
+    Ok((json.len() <= MAX_ANSWER).then_some(json))
 }
 
 /// A response that needs no reads.
@@ -369,5 +372,14 @@ mod tests {
         for other in [&[&b"POST"[..], b"/a", b"{ }"][..], &[b"POST", b"/a{", b"}"], &[b"POST", b"/a"]] {
             assert_ne!(print(&[b"POST", b"/a", b"{}"]), print(other));
         }
+    }
+
+    #[test]
+    fn responses_larger_than_the_bound_are_not_stored() {
+        let is_stored = |bytes: usize| {
+            let text = "a".repeat(bytes - r#""""#.len());
+            storable(&text).expect("JSON").is_some()
+        };
+        assert_eq!([MAX_ANSWER, MAX_ANSWER + 1].map(is_stored), [true, false]);
     }
 }

@@ -518,3 +518,16 @@ async fn variables_are_resolved_except_visitor_expressions() {
     }
     assert!(!shown.contains("page.vars"), "{shown}");
 }
+
+#[tokio::test]
+async fn reusable_contents_beyond_the_bound_are_left_out() {
+    let desk = Desk::new().await;
+    let include = |number| format!("{{% include \"/reusable-content/r{number}\" %}}\n\n");
+    let text: String = (0..=1_000).map(include).collect();
+    let changes =
+        json!([{ "operation": "insert_page", "title": "Reuses", "document": { "markdown": text } }]);
+    let (number, pages) = request(&desk.w, &desk.space, changes).await;
+    let of = ContentOf::request(desk.space.clone(), &number);
+    assert_eq!(desk.titles(&of, part(&pages[0], true)).await, "Reuses");
+    assert_eq!(desk.press.last().reusables.len(), 1_000);
+}

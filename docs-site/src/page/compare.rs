@@ -158,10 +158,15 @@ fn fields(attributes: &PageAttributes) -> Markup {
 async fn text_changes(visit: &Visit, preview: &Preview, document: &Changed<String>) -> Result<Markup> {
     let before = text(visit, preview, document.before.as_deref()).await?;
     let after = text(visit, preview, document.after.as_deref()).await?;
+    Ok(compared(&before, &after))
+}
+
+/// Compares the words of two texts, unless one of them is too long.
+fn compared(before: &str, after: &str) -> Markup {
     if before.len().max(after.len()) > MAX_TEXT {
-        return Ok(html! { p { "The text is too long to be compared here." } });
+        return html! { p { "The text is too long to be compared here." } };
     }
-    Ok(word_changes(&before, &after))
+    word_changes(before, after)
 }
 
 /// Reads a text by its document id, as Markdown.
@@ -242,5 +247,22 @@ mod tests {
         for text in ["", "a", " a  b\n\nc-d, e", "\n", "é ü—x"] {
             assert_eq!(words(text).concat(), text);
         }
+    }
+
+    #[test]
+    fn texts_longer_than_the_bound_are_not_compared() {
+        let is_compared = |bytes: usize| compared("b", &"a".repeat(bytes)).into_string().contains("<ins>aaa");
+        assert_eq!([MAX_TEXT, MAX_TEXT + 1].map(is_compared), [true, false]);
+    }
+
+    #[test]
+    fn values_of_fields_longer_than_the_bound_are_cut() {
+        let shown = |characters: usize| {
+            let title = Some(Changed { before: None, after: Some("ä".repeat(characters)) });
+            let attributes = PageAttributes { title, ..PageAttributes::default() };
+            fields(&attributes).into_string().matches('ä').count()
+        };
+        let lengths = [MAX_VALUE - 1, MAX_VALUE, MAX_VALUE + 1];
+        assert_eq!(lengths.map(shown), [MAX_VALUE - 1, MAX_VALUE, MAX_VALUE]);
     }
 }

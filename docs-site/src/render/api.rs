@@ -188,3 +188,17 @@ fn call((method, path): (&str, &str), server: &str, of: &OperationDetail) -> Str
     }
     lines.join(" \\\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_a_request_longer_than_the_bound_are_cut() {
+        let length = |characters: usize| {
+            let request = call(("get", &"/".repeat(characters)), "", &OperationDetail::default());
+            request.len() - "curl -X GET ''".len()
+        };
+        assert_eq!([MAX_LINE - 1, MAX_LINE, MAX_LINE + 1].map(length), [MAX_LINE - 1, MAX_LINE, MAX_LINE]);
+    }
+}

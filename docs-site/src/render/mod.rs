@@ -174,3 +174,24 @@ impl Renderer<'_> {
         html.tags("</a>");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reusable_contents_beyond_the_bound_are_left_out() {
+        let counter = Counter::default();
+        let shown = (0..=MAX_REUSES).filter(|_| counter.counts_reuse()).count();
+        assert_eq!(u32::try_from(shown), Ok(MAX_REUSES));
+    }
+
+    #[test]
+    fn subjects_of_specifications_beyond_their_bytes_are_left_out() {
+        let counter = Counter::default();
+        drop(counter.add_described(maud::PreEscaped("x".repeat(MAX_DESCRIBED_BYTES - 1))));
+        assert!(counter.counts_described());
+        drop(counter.add_described(maud::PreEscaped("x".to_owned())));
+        assert!(!counter.counts_described());
+    }
+}

@@ -100,3 +100,18 @@ pub(crate) fn plain(nodes: &[Node]) -> String {
 pub(crate) fn emoji(code: &str) -> String {
     code.split('-').filter_map(|hex| char::from_u32(u32::from_str_radix(hex, 16).ok()?)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_beyond_the_bound_are_left_out() {
+        let count = |all: usize| {
+            let text: String = (0..all).map(|number| format!("# Heading {number}\n\n")).collect();
+            headings(&docs_core::content::document::parse(&text)).len()
+        };
+        let counts = [MAX_HEADINGS - 1, MAX_HEADINGS, MAX_HEADINGS + 1].map(count);
+        assert_eq!(counts, [MAX_HEADINGS - 1, MAX_HEADINGS, MAX_HEADINGS]);
+    }
+}

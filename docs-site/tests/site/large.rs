@@ -195,6 +195,48 @@ async fn one_reusable_content_used_many_times_makes_no_huge_page() {
     assert!(page.len() < 5 << 20, "{} bytes", page.len());
 }
 
+/// Adds reusable contents, and returns the blocks that include them.
+async fn reusables(w: &World, space: &SpaceId, texts: &[String]) -> Vec<String> {
+    for (batch, texts) in texts.chunks(50).enumerate() {
+        let insert = |(number, text): (usize, &String)| {
+            let title = format!("{:04}", batch * 50 + number);
+            json!({ "operation": "insert_reusable_content", "title": title, "document": { "markdown": text } })
+        };
+        w.edit(space, json!(texts.iter().enumerate().map(insert).collect::<Vec<_>>())).await;
+    }
+    let content = w.me().space(space).content().get(Default::default()).await.expect("content");
+    let include = |id: &dyn std::fmt::Display| format!("{{% include \"/reusable-content/{id}\" %}}\n\n");
+    content.reusable_contents.iter().map(|of| include(&of.id)).collect()
+}
+
+#[tokio::test]
+async fn a_page_loads_a_bounded_number_of_reusable_contents() {
+    let w = World::new().await;
+    let space = w.space("Reuses").await;
+    let includes = reusables(&w, &space, &vec!["reused".to_owned(); 201]).await;
+    assert_eq!(includes.len(), 201);
+    w.page(&space, "Uses", &includes.concat()).await;
+    let (_, site) = w.site("Docs", &space).await;
+    assert_eq!(w.html(&site).await.matches(">reused</p>").count(), 200);
+}
+
+#[tokio::test]
+async fn reusable_contents_in_each_other_are_bounded() {
+    let w = World::new().await;
+    let space = w.space("Reuses").await;
+    let mut include = String::new();
+    for level in (1..=6).rev() {
+        let known = reusables(&w, &space, &[]).await;
+        let all = reusables(&w, &space, &[format!("level {level}\n\n{include}")]).await;
+        include = all.into_iter().find(|include| !known.contains(include)).expect("a new one");
+    }
+    w.page(&space, "Uses", &include).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let page = w.html(&site).await;
+    let shown: Vec<bool> = (1..=6).map(|level| page.contains(&format!(">level {level}</p>"))).collect();
+    assert_eq!(shown, [true, true, true, true, true, false]);
+}
+
 #[tokio::test]
 async fn a_page_without_content_shows_a_bounded_number_of_cards() {
     let w = World::new().await;

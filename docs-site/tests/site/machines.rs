@@ -103,3 +103,19 @@ async fn news_of_a_site_are_a_feed_of_what_the_visitor_sees() {
     let again = w.ask(Method::GET, &format!("{path}rss.xml"), &[("if-none-match", got.header("etag"))]).await;
     assert_eq!(again.status, StatusCode::NOT_MODIFIED);
 }
+
+#[tokio::test]
+async fn a_feed_has_a_bounded_number_of_pages() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    for first in [0, 26] {
+        let page = |number: usize| {
+            json!({ "operation": "insert_page", "title": format!("Page {number}"),
+                "document": { "markdown": "Text." } })
+        };
+        w.edit(&space, json!((first..first + 26).map(page).collect::<Vec<_>>())).await;
+    }
+    let (_, path) = w.site("Docs", &space).await;
+    let feed = w.get(&format!("{path}rss.xml")).await.body;
+    assert_eq!(feed.matches("<item>").count(), 50);
+}

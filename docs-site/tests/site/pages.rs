@@ -301,3 +301,40 @@ async fn each_text_of_a_page_has_a_direction_of_its_own() {
         assert!(shown.contains(part), "{part}:\n{shown}");
     }
 }
+
+#[tokio::test]
+async fn a_search_shows_a_bounded_number_of_pages_and_places() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let parts: String = (0..4).map(|number| format!("## Part {number}\n\nGold.\n\n")).collect();
+    let mut pages = vec![page("Parts", &parts)];
+    pages.extend((0..31).map(|number| page(&format!("Page {number}"), "Money.")));
+    w.edit(&space, json!(pages)).await;
+    let (_, site) = w.site("Docs", &space).await;
+    w.platform.settle().await.expect("settled");
+    for (query, element, most) in [("money", "<a class=\"name\"", 30), ("gold", "#part-", 3)] {
+        let shown = w.html(&format!("{site}~site/search?q={query}")).await;
+        let results = shown.split("<ol class=\"results\">").nth(1).expect("results");
+        assert_eq!(results.matches(element).count(), most, "{query}: {results}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_is_looked_up_in_a_bounded_number_of_variants() {
+    let w = World::new().await;
+    let mut spaces = Vec::new();
+    for number in 0..22 {
+        let space = w.space(&format!("Space {number}")).await;
+        w.edit(&space, json!([page("First", "Text."), page("Second", "Text.")])).await;
+        spaces.push(space);
+    }
+    let (site, path) = w.site("Docs", &spaces[0]).await;
+    for space in &spaces[1..] {
+        w.place(&site, space).await;
+    }
+    let shown = w.html(&format!("{path}second")).await;
+    let leads = |to: &str| {
+        (1..22).filter(|number| shown.contains(&format!("<li><a href=\"{path}space-{number}/{to}\""))).count()
+    };
+    assert_eq!((leads("second"), leads("")), (20, 1), "{shown}");
+}

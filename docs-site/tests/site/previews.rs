@@ -209,3 +209,17 @@ async fn who_signs_in_on_a_host_of_its_own_stays_there() {
         assert_eq!(post(away).await, "/", "{away:?}");
     }
 }
+
+#[tokio::test]
+async fn changes_of_a_preview_beyond_the_bound_are_counted() {
+    let it = Changed::new().await;
+    for batch in 0..10 {
+        let page = |number: usize| json!({ "operation": "insert_page", "title": format!("Page {batch} {number}"), "document": {} });
+        let changes: Vec<_> = (0..50).map(page).collect();
+        let update: UpdateContent = serde_json::from_value(json!({ "changes": changes })).expect("changes");
+        it.w.me().space(&it.space).change_request("4").edit(update).await.expect("edited");
+    }
+    let shown = it.get("~/changes/4/~compare").await.body;
+    assert_eq!(shown.matches("<span class=\"kind ").count(), 500);
+    assert!(shown.contains("4 more changes are not listed."));
+}

@@ -535,4 +535,11 @@ mod tests {
             assert_eq!(error.message(), "gitInfo.url: must be an absolute http or https URL");
         }
     }
+
+    #[test]
+    fn messages_longer_than_the_bound_are_cut() {
+        let shown = |characters: usize| shown_message(&"ä".repeat(characters)).chars().count();
+        let lengths = [MAX_MESSAGE - 1, MAX_MESSAGE, MAX_MESSAGE + 1];
+        assert_eq!(lengths.map(shown), [MAX_MESSAGE - 1, MAX_MESSAGE, MAX_MESSAGE]);
+    }
 }

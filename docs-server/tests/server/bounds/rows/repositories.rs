@@ -234,7 +234,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Characters of a commit message",
                 "docs-core/src/platform/git/sync.rs::MAX_MESSAGE",
                 Beyond::Truncated,
-                "",
+                "docs-core/src/platform/git/sync.rs::messages_longer_than_the_bound_are_cut",
             ),
         ],
     },

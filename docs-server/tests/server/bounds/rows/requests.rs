@@ -54,7 +54,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Bytes of a response that is stored for replay",
                 "docs-core/src/platform/idempotency.rs::MAX_ANSWER",
                 Beyond::LeftOut,
-                "",
+                "docs-core/src/platform/idempotency.rs::responses_larger_than_the_bound_are_not_stored",
             ),
             bound(
                 "Characters of an accepted `X-Request-Id`",

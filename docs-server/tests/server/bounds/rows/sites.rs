@@ -164,19 +164,24 @@ pub(super) const INPUTS: &[Input] = &[
                 "Bytes of a token in a cookie or a parameter",
                 "docs-site/src/request.rs::MAX_TOKEN",
                 Beyond::LeftOut,
-                "",
+                "docs-site/src/request.rs::tokens_longer_than_the_bound_are_left_out",
             ),
         ],
     },
     Input {
         name: "Requests to sites",
         bounds: &[
-            bound("Bytes of a form", "docs-site/src/sent.rs::MAX_FORM", Beyond::TooLarge, ""),
+            bound(
+                "Bytes of a form",
+                "docs-site/src/sent.rs::MAX_FORM",
+                Beyond::TooLarge,
+                "docs-site/src/sent.rs::bodies_larger_than_their_bounds_are_not_taken",
+            ),
             bound(
                 "Bytes of a message from an agent",
                 "docs-site/src/machine/mcp.rs::MAX_MESSAGE",
                 Beyond::TooLarge,
-                "",
+                "docs-site/src/sent.rs::bodies_larger_than_their_bounds_are_not_taken",
             ),
             bound(
                 "Bytes of a response to an agent",
@@ -260,7 +265,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Shown reusable contents, counting each use",
                 "docs-site/src/render/mod.rs::MAX_REUSES",
                 Beyond::LeftOut,
-                "",
+                "docs-site/src/render/mod.rs::reusable_contents_beyond_the_bound_are_left_out",
             )
             .measured("reusable contents"),
             bound(
@@ -279,19 +284,19 @@ pub(super) const INPUTS: &[Input] = &[
                 "Bytes of shown operations and schemas",
                 "docs-site/src/render/mod.rs::MAX_DESCRIBED_BYTES",
                 Beyond::LeftOut,
-                "",
+                "docs-site/src/render/mod.rs::subjects_of_specifications_beyond_their_bytes_are_left_out",
             ),
             bound(
                 "Nesting of reusable contents",
                 "docs-site/src/render/mod.rs::MAX_REUSE_DEPTH",
                 Beyond::LeftOut,
-                "",
+                "docs-site/tests/site/large.rs::reusable_contents_in_each_other_are_bounded",
             ),
             bound(
                 "Other spaces that a page links to",
                 "docs-site/src/gather.rs::MAX_SPACES",
                 Beyond::LeftOut,
-                "",
+                "docs-site/src/gather.rs::spaces_beyond_the_bound_are_left_out",
             ),
             bound(
                 "Shown operations and schemas, counting each use",
@@ -303,13 +308,13 @@ pub(super) const INPUTS: &[Input] = &[
                 "Characters of a line of an example request",
                 "docs-site/src/render/api.rs::MAX_LINE",
                 Beyond::Truncated,
-                "",
+                "docs-site/src/render/api.rs::lines_of_a_request_longer_than_the_bound_are_cut",
             ),
             bound(
                 "Headings of the outline",
                 "docs-site/src/render/plain.rs::MAX_HEADINGS",
                 Beyond::LeftOut,
-                "",
+                "docs-site/src/render/plain.rs::headings_beyond_the_bound_are_left_out",
             )
             .measured("headings"),
             bound(
@@ -342,37 +347,37 @@ pub(super) const INPUTS: &[Input] = &[
                 "Variants searched for a page",
                 "docs-site/src/page/mod.rs::MAX_VARIANTS",
                 Beyond::LeftOut,
-                "",
+                "docs-site/tests/site/pages.rs::a_page_is_looked_up_in_a_bounded_number_of_variants",
             ),
             bound(
                 "Pages shown in search results",
                 "docs-site/src/page/search.rs::MAX_FOUND",
                 Beyond::LeftOut,
-                "",
+                "docs-site/tests/site/pages.rs::a_search_shows_a_bounded_number_of_pages_and_places",
             ),
             bound(
                 "Matches per page shown in search results",
                 "docs-site/src/page/search.rs::MAX_PLACES",
                 Beyond::LeftOut,
-                "",
+                "docs-site/tests/site/pages.rs::a_search_shows_a_bounded_number_of_pages_and_places",
             ),
             bound(
                 "Changes listed in a preview",
                 "docs-site/src/page/compare.rs::MAX_CHANGES",
                 Beyond::LeftOut,
-                "",
+                "docs-site/tests/site/previews.rs::changes_of_a_preview_beyond_the_bound_are_counted",
             ),
             bound(
                 "Bytes of a text compared by word in a preview",
                 "docs-site/src/page/compare.rs::MAX_TEXT",
                 Beyond::Text,
-                "",
+                "docs-site/src/page/compare.rs::texts_longer_than_the_bound_are_not_compared",
             ),
             bound(
                 "Characters of a changed field in a preview",
                 "docs-site/src/page/compare.rs::MAX_VALUE",
                 Beyond::Truncated,
-                "",
+                "docs-site/src/page/compare.rs::values_of_fields_longer_than_the_bound_are_cut",
             ),
         ],
     },
@@ -397,7 +402,12 @@ pub(super) const INPUTS: &[Input] = &[
                 Beyond::Parts,
                 "docs-site/src/machine/robots.rs::a_map_of_more_addresses_than_it_may_have_names_its_parts",
             ),
-            bound("Pages of `rss.xml`", "docs-site/src/machine/feed.rs::MAX_ITEMS", Beyond::LeftOut, ""),
+            bound(
+                "Pages of `rss.xml`",
+                "docs-site/src/machine/feed.rs::MAX_ITEMS",
+                Beyond::LeftOut,
+                "docs-site/tests/site/machines.rs::a_feed_has_a_bounded_number_of_pages",
+            ),
         ],
     },
 ];
