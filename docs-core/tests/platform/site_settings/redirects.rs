@@ -1,5 +1,7 @@
 //! Redirects: their targets, and deletion together with a target.
 
+use std::sync::Arc;
+
 use docs_core::{
     ErrorKind,
     model::{
@@ -7,7 +9,7 @@ use docs_core::{
         SectionId, SiteId, SiteRedirect, SiteSpaceId, SiteVisibility, UpdateSite, UpdateSiteRedirect,
         UpdateSpace,
     },
-    store::PageRequest,
+    store::{Mode, PageRequest, Tx, records::RedirectRecord},
 };
 use serde_json::json;
 
@@ -288,4 +290,25 @@ async fn a_redirect_does_not_tell_of_what_its_reader_may_not_see() {
         ErrorKind::Invalid
     );
     p.as_actor(me).org(&w.org).site(&created).redirects().create(new).await.expect("an administrator can");
+}
+
+#[tokio::test]
+async fn a_site_has_a_bounded_number_of_redirects() {
+    let w = World::new().await;
+    let one = published(&w, "Docs").await;
+    let made = create(&w, &one, "/first").await;
+    let mut tx = Tx::new(w.platform.store().begin(Mode::Write, &[]).await.expect("begins"));
+    let first: Option<Arc<RedirectRecord>> = tx.get(&RedirectRecord::at(&made.id)).await.expect("read");
+    let first = first.expect("the redirect");
+    // All but the last.
+    for number in 1..9_999 {
+        let id = format!("redirect{number}").parse().expect("an id");
+        let source = source(&format!("/path{number}"));
+        tx.create(RedirectRecord { id, source, ..RedirectRecord::clone(&first) });
+    }
+    tx.commit().await.expect("stored");
+    create(&w, &one, "/last").await;
+    let more = CreateSiteRedirect { source: source("/more"), destination: to_space(&one.place) };
+    let refused = w.as_admin().org(&w.org).site(&one.site).redirects().create(more).await;
+    assert_eq!(kind(refused), ErrorKind::Conflict);
 }

@@ -46,7 +46,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Redirects",
                 "docs-core/src/platform/site_settings/redirects.rs::MAX_REDIRECTS",
                 Beyond::Conflict,
-                "",
+                "docs-core/tests/platform/site_settings/redirects.rs::a_site_has_a_bounded_number_of_redirects",
             ),
             bound(
                 "Share links",
