@@ -250,7 +250,7 @@ impl<R: SyncRequest> SyncPayload<R> {
         GitCommit {
             oid: commit.oid.clone(),
             // Stores reject NUL, which must not prevent the import of a commit.
-            message: without_nul(&commit.message).chars().take(MAX_MESSAGE).collect(),
+            message: shown_message(&commit.message),
             created_by_platform: is_ours,
             created_by_git_book: is_ours,
             url: below.map(|url| format!("{}/{}", url.trim_end_matches('/'), commit.oid)),
@@ -469,6 +469,11 @@ where
         let lane = Some((lane(space), event_at));
         jobs::enqueue(tx, self.now, NewJob { audience, lane, put_off: PutOff::Yields, ..job }).await
     }
+}
+
+/// The message of a commit within [`MAX_MESSAGE`] characters, without NUL.
+fn shown_message(message: &str) -> String {
+    without_nul(message).chars().take(MAX_MESSAGE).collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The limits of the platform: those of fields from their schemas, the others from constants of the code.
+//! Tables of limits: those of fields from their schemas, the others from the constants of the code.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -29,9 +29,9 @@ pub(super) fn tables(document: &Value) -> Vec<Table> {
     tables
 }
 
-/// Returns the limits that are set outside the platform, with the values of the server.
-fn of_the_server(group: &str) -> Vec<Vec<String>> {
-    let row = |what: &str, most| vec![what.to_owned(), said(most)];
+/// Default limits of the server, which are defined outside of the platform.
+fn server_limits(group: &str) -> Vec<Vec<String>> {
+    let row = |what: &str, most| vec![what.to_owned(), amount(most)];
     let pdf = docs_pdf::Limits::default();
     match group {
         "Requests" => vec![row("Request body", Amount::Bytes(BodyLimit::DEFAULT.0 as u64))],
@@ -85,7 +85,7 @@ fn amount(amount: Amount) -> String {
     }
 }
 
-/// Formats a number with a comma between thousands.
+/// A number with a comma between thousands.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let parts: Vec<&str> =
@@ -93,7 +93,7 @@ pub(super) fn grouped(number: u64) -> String {
     parts.join(",")
 }
 
-/// Formats a number of bytes in the largest unit that divides it.
+/// A number of bytes in the largest unit that it is a whole number of.
 pub(super) fn size(bytes: u64) -> String {
     let units = [(1 << 20, "MiB"), (1_000_000, "MB"), (1 << 10, "KiB"), (1_000, "kB"), (1, "bytes")];
     let (unit, name) = units.into_iter().find(|(unit, _)| bytes.is_multiple_of(*unit)).expect("bytes");
@@ -108,7 +108,7 @@ pub(super) fn duration(time: Duration) -> String {
     format!("{} {name}", seconds / unit)
 }
 
-/// Returns the table of request fields with a limit, by schema.
+/// The fields of all requests that have a limit, with their schema.
 fn fields(document: &Value) -> Table {
     let paths = document["paths"].as_object().expect("paths").values();
     let operations = paths.flat_map(|of| of.as_object().expect("operations").values());
@@ -121,7 +121,7 @@ fn fields(document: &Value) -> Table {
     Table::new(PAGE, "Fields of requests", &["Field", "Minimum", "Maximum", "Unit"], &rows)
 }
 
-/// A traversal of schemas that collects their limits.
+/// A walk through schemas that collects the limits in them.
 struct Fields<'a> {
     document: &'a Value,
     seen: BTreeSet<&'a str>,
@@ -151,7 +151,7 @@ impl<'a> Fields<'a> {
             self.visit(items, &format!("{at}[]"));
         }
         let fields = || schema["properties"].as_object().into_iter().flatten();
-        // A map whose declared members all have equal schemas is shown as one entry.
+        // The schema of a map with fixed keys lists each key with the same schema.
         let is_map = schema["additionalProperties"] == false
             && fields().zip(fields().skip(1)).all(|((_, one), (_, next))| one == next);
         for (name, property) in fields() {
