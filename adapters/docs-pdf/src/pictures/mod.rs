@@ -115,8 +115,10 @@ mod tests {
         let mut png = std::io::Cursor::new(Vec::new());
         image::RgbaImage::new(1, 1).write_to(&mut png, image::ImageFormat::Png).expect("a picture");
         let png = Bytes::from(png.into_inner());
-        let picture =
-            |at: usize| (ContentRef::Url { url: format!("https://e.example/{at}") }, png.clone().into());
+        let picture = |at: usize| {
+            let url = format!("https://e.example/{at}");
+            (ContentRef::Url { url }, docs_ports::BookImage::from(png.clone()))
+        };
         let book = Book { images: (0..=IMAGES).map(picture).collect(), ..Book::default() };
         let clock = Clock::new(std::time::Duration::from_secs(600));
         let read = Pictures::read(&book, &Fonts::default(), &clock, usize::MAX).expect("pictures");

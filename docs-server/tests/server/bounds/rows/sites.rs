@@ -260,7 +260,12 @@ pub(super) const INPUTS: &[Input] = &[
                 Beyond::Text,
                 "docs-site/tests/site/blocks.rs::what_is_too_deep_is_shown_as_text_and_nothing_overflows",
             ),
-            bound("Loaded reusable contents", "docs-site/src/gather.rs::MAX_REUSED", Beyond::LeftOut, ""),
+            bound(
+                "Loaded reusable contents",
+                "docs-site/src/gather.rs::MAX_REUSED",
+                Beyond::LeftOut,
+                "docs-site/tests/site/large.rs::a_page_loads_a_bounded_number_of_reusable_contents",
+            ),
             bound(
                 "Shown reusable contents, counting each use",
                 "docs-site/src/render/mod.rs::MAX_REUSES",
