@@ -217,8 +217,8 @@ impl Connection {
         Some((wait, since))
     }
 
-    /// Resets the HTTP/2 streams whose clients have not read for some time: the others of the connection belong to other
-    /// clients of a proxy. Returns `false` if there is none to reset.
+    /// Resets the HTTP/2 streams whose clients have not read for some time: the others of the connection belong to
+    /// other clients of a proxy. Returns `false` if there is none to reset.
     pub(super) fn reset_stalled(&self, now: Instant) -> bool {
         let state = self.state.lock();
         if !state.is_http2 {

@@ -115,8 +115,8 @@ impl Platform {
         }
     }
 
-    /// Makes a reservation as large as an import is. Its texts are in memory by now, so it keeps the part that it holds.
-    /// Where the rest is not free, one import at a time exceeds the budget, which waits for nothing then.
+    /// Makes a reservation as large as an import is. Its texts are in memory by now, so it keeps the part that it
+    /// holds. Where the rest is not free, one import at a time exceeds the budget, which waits for nothing then.
     pub(in crate::platform) async fn resize_import(
         &self,
         reservation: &mut Reservation,

@@ -297,16 +297,19 @@ async fn a_site_has_a_bounded_number_of_redirects() {
     let w = World::new().await;
     let one = published(&w, "Docs").await;
     let made = create(&w, &one, "/first").await;
-    let mut tx = Tx::new(w.platform.store().begin(Mode::Write, &[]).await.expect("begins"));
-    let first: Option<Arc<RedirectRecord>> = tx.get(&RedirectRecord::at(&made.id)).await.expect("read");
-    let first = first.expect("the redirect");
-    // All but the last.
-    for number in 1..9_999 {
-        let id = format!("redirect{number}").parse().expect("an id");
-        let source = source(&format!("/path{number}"));
-        tx.create(RedirectRecord { id, source, ..RedirectRecord::clone(&first) });
+    // All but the last, in batches that a store accepts.
+    let numbers: Vec<u32> = (1..9_999).collect();
+    for batch in numbers.chunks(100) {
+        let mut tx = Tx::new(w.platform.store().begin(Mode::Write, &[]).await.expect("begins"));
+        let first: Option<Arc<RedirectRecord>> = tx.get(&RedirectRecord::at(&made.id)).await.expect("read");
+        let first = first.expect("the redirect");
+        for number in batch {
+            let id = format!("redirect{number}").parse().expect("an id");
+            let source = source(&format!("/path{number}"));
+            tx.create(RedirectRecord { id, source, ..RedirectRecord::clone(&first) });
+        }
+        tx.commit().await.expect("stored");
     }
-    tx.commit().await.expect("stored");
     create(&w, &one, "/last").await;
     let more = CreateSiteRedirect { source: source("/more"), destination: to_space(&one.place) };
     let refused = w.as_admin().org(&w.org).site(&one.site).redirects().create(more).await;
