@@ -181,7 +181,7 @@ mod tests {
             if let Some(written) = read(&text) {
                 prop_assert!(written.bytes().all(|b| b.is_ascii_graphic() || b == b' '), "{}", written);
                 prop_assert!(!written.contains([',', '"', '*']), "{}", written);
-                prop_assert_eq!(read(&written), Some(written.clone()));
+                prop_assert_eq!(read(&written), Some(written));
             }
         }
     }
