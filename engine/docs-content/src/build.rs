@@ -115,7 +115,8 @@ impl Content {
     /// the end. Importing the same items returns the same root.
     ///
     /// # Errors
-    /// [`ContentError::Invalid`] with the position of the item and its field; [`ContentError::Store`].
+    /// [`ContentError::Invalid`](crate::ContentError::Invalid) with the position of the item and its field;
+    /// [`ContentError::Store`](crate::ContentError::Store).
     ///
     /// # Cancel safety
     /// Dropping the future leaves only unreferenced objects.
