@@ -63,15 +63,14 @@ pub(crate) async fn gather(
 ) -> Result<Gathered> {
     let mut gathered = Gathered { is_page_of_specs: of_page.shows_specs, ..Gathered::default() };
     let mut waiting = vec![(addresses.space.clone(), of_page)];
-    let mut left = MAX_REUSED_MEMORY;
+    let mut room = ReuseRoom::default();
     while let Some((space, found)) = waiting.pop() {
         for other in found.spaces {
             load(visit, caches, addresses, &other).await?;
         }
         for (of, id) in found.reused {
             let key = (of.unwrap_or_else(|| space.clone()), id);
-            let is_full = gathered.reused.len() >= MAX_REUSED || left == 0;
-            if is_full || gathered.reused.contains_key(&key) {
+            if room.is_full() || gathered.reused.contains_key(&key) {
                 continue;
             }
             load(visit, caches, addresses, &key.0).await?;
@@ -80,7 +79,7 @@ pub(crate) async fn gather(
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
-            left = left.saturating_sub(memory(&document));
+            room.take(&document);
             let found = References::of(&document);
             if found.shows_specs {
                 gathered.reused_of_specs.push(key.clone());
@@ -90,6 +89,29 @@ pub(crate) async fn gather(
         }
     }
     Ok(gathered)
+}
+
+/// The reusable contents that a page may still load.
+struct ReuseRoom {
+    number: usize,
+    memory: usize,
+}
+
+impl Default for ReuseRoom {
+    fn default() -> Self {
+        Self { number: MAX_REUSED, memory: MAX_REUSED_MEMORY }
+    }
+}
+
+impl ReuseRoom {
+    const fn is_full(&self) -> bool {
+        self.number == 0 || self.memory == 0
+    }
+
+    fn take(&mut self, document: &Document) {
+        self.number = self.number.saturating_sub(1);
+        self.memory = self.memory.saturating_sub(memory(document));
+    }
 }
 
 /// Loads the parts of OpenAPI specifications that a page and its reusable contents show.
@@ -239,7 +261,28 @@ impl References {
 
 #[cfg(test)]
 mod tests {
+    use docs_core::content::document::parse;
+
     use super::*;
+
+    /// Returns the number of documents that a page loads if it references many equal ones.
+    fn loaded(document: &Document) -> usize {
+        let mut room = ReuseRoom::default();
+        let mut loaded = 0;
+        while !room.is_full() {
+            room.take(document);
+            loaded += 1;
+        }
+        loaded
+    }
+
+    #[test]
+    fn reusable_contents_beyond_their_memory_are_not_loaded() {
+        let large = parse(&"a\n\n".repeat(10_000));
+        let most = MAX_REUSED_MEMORY.div_ceil(memory(&large));
+        assert!((2..MAX_REUSED / 2).contains(&most), "{most}");
+        assert_eq!((loaded(&large), loaded(&parse("a"))), (most, MAX_REUSED));
+    }
 
     #[test]
     fn spaces_beyond_the_bound_are_left_out() {

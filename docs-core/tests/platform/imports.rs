@@ -188,6 +188,21 @@ async fn a_website_stops_at_twenty_pages_and_twenty_files() {
 }
 
 #[tokio::test]
+async fn pictures_of_an_import_beyond_their_total_size_are_left_out() {
+    let s = Setting::new().await;
+    // Equal images share their bytes in the test, and their stored parts.
+    let bytes = Bytes::from(vec![0; 100_000_000]);
+    let images: String = (0..3).map(|n| format!("<img src=/i{n}.png>")).collect();
+    s.web.put("https://a.test/", HTML, format!("<h1>Start</h1>{images}<img src=/small.png>"));
+    for n in 0..3 {
+        s.web.put(&format!("https://a.test/i{n}.png"), "image/png", bytes.clone());
+    }
+    s.web.put("https://a.test/small.png", "image/png", "small");
+    assert_eq!(s.import("https://a.test/", "html").await, (3, 5));
+    assert_eq!(s.files().await.len(), 2, "200 MB are full");
+}
+
+#[tokio::test]
 async fn a_redirect_out_of_the_site_is_no_page_of_it() {
     let s = Setting::new().await;
     s.web.put("https://a.test/docs/", HTML, "<h1>Start</h1><a href=x>x</a>");

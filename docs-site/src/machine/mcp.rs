@@ -70,8 +70,7 @@ pub(crate) async fn answer(
     }
     let request = request.body(Full::new(sent)).map_err(docs_core::Error::internal)?;
     let (parts, body) = service.handle(request).await.into_parts();
-    let body = http_body_util::Limited::new(body, MAX_ANSWER);
-    let body = body.collect().await.map_err(docs_core::Error::internal)?.to_bytes();
+    let body = whole(body).await?;
     let mut response = Response::builder().status(parts.status).body(body);
     for name in [header::CONTENT_TYPE, header::ALLOW] {
         if let Some(value) = parts.headers.get(&name) {
@@ -84,6 +83,19 @@ pub(crate) async fn answer(
             .insert(header::CACHE_CONTROL, poem::http::HeaderValue::from_static("no-store"));
     }
     Ok(response)
+}
+
+/// Reads the body of a response.
+///
+/// # Errors
+/// `Internal` if it has more than [`MAX_ANSWER`] bytes or cannot be read.
+async fn whole<B>(body: B) -> Result<Bytes>
+where
+    B: http_body::Body,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let body = http_body_util::Limited::new(body, MAX_ANSWER);
+    Ok(body.collect().await.map_err(docs_core::Error::internal)?.to_bytes())
 }
 
 /// The tools of a site: search, list and read pages.
@@ -279,4 +291,18 @@ fn tools() -> Vec<Tool> {
                 "offset": { "type": "integer", "minimum": 0, "description": "How many pages to pass over: `nextOffset` of the answer before." } } }),
         ),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn responses_larger_than_the_bound_fail() {
+        for (bytes, is_sent) in [(MAX_ANSWER, true), (MAX_ANSWER + 1, false)] {
+            let read = whole(Full::new(Bytes::from(vec![b' '; bytes]))).await;
+            assert_eq!(read.is_ok(), is_sent, "{bytes} bytes");
+            assert!(read.is_ok_and(|body| body.len() == bytes) == is_sent);
+        }
+    }
 }

@@ -58,6 +58,16 @@ impl Pictures {
     /// # Errors
     /// [`Stop::Late`], and [`Stop::TooLarge`] if the images alone exceed the size limit of the file.
     pub(crate) fn read(book: &Book, fonts: &Fonts, clock: &Clock, most: usize) -> Done<Self> {
+        Self::read_within(book, fonts, clock, (ALL_PIXELS, most))
+    }
+
+    /// Reads images until they have more than `most_pixels` together.
+    fn read_within(
+        book: &Book,
+        fonts: &Fonts,
+        clock: &Clock,
+        (most_pixels, most): (usize, usize),
+    ) -> Done<Self> {
         let mut out = Self::default();
         // With many images, each one gets a smaller share, so that the file and the memory to write it stay small.
         let share = (ALL_BYTES / book.images.len().max(1)).clamp(64 << 10, 1 << 20);
@@ -70,7 +80,7 @@ impl Pictures {
             }
             let Some(read) = Read::of(data, fonts, share) else { continue };
             pixels = pixels.saturating_add(read.pixels);
-            if pixels > ALL_PIXELS {
+            if pixels > most_pixels {
                 break;
             }
             bytes = bytes.saturating_add(read.bytes);
@@ -110,18 +120,35 @@ impl Read {
 mod tests {
     use super::*;
 
-    #[test]
-    fn pictures_beyond_the_bound_are_left_out() {
+    /// Returns a book of square images with sides of `side` pixels.
+    fn book(images: usize, side: u32) -> Book {
         let mut png = std::io::Cursor::new(Vec::new());
-        image::RgbaImage::new(1, 1).write_to(&mut png, image::ImageFormat::Png).expect("a picture");
+        image::RgbaImage::new(side, side).write_to(&mut png, image::ImageFormat::Png).expect("a picture");
         let png = Bytes::from(png.into_inner());
         let picture = |at: usize| {
             let url = format!("https://e.example/{at}");
             (ContentRef::Url { url }, docs_ports::BookImage::from(png.clone()))
         };
-        let book = Book { images: (0..=IMAGES).map(picture).collect(), ..Book::default() };
-        let clock = Clock::new(std::time::Duration::from_secs(600));
+        Book { images: (0..images).map(picture).collect(), ..Book::default() }
+    }
+
+    fn clock() -> Clock {
+        Clock::new(std::time::Duration::from_secs(600))
+    }
+
+    #[test]
+    fn pictures_beyond_the_bound_are_left_out() {
+        let (book, clock) = (book(IMAGES + 1, 1), clock());
         let read = Pictures::read(&book, &Fonts::default(), &clock, usize::MAX).expect("pictures");
         assert_eq!((read.shapes.len(), read.known.len()), (IMAGES, IMAGES));
+    }
+
+    #[test]
+    fn pictures_beyond_their_total_of_pixels_are_left_out() {
+        let book = book(10, 100);
+        for (most, shown) in [(9_999, 0), (10_000, 1), (39_999, 3), (40_000, 4), (ALL_PIXELS, 10)] {
+            let read = Pictures::read_within(&book, &Fonts::default(), &clock(), (most, usize::MAX));
+            assert_eq!(read.expect("pictures").shapes.len(), shown, "{most} pixels");
+        }
     }
 }

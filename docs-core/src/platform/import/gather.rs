@@ -186,7 +186,7 @@ impl<'a> Gather<'a> {
         let all = pages.into_iter().flat_map(|page| &page.images);
         wanted.extend(all.filter(|image| seen.insert(image.url.as_str())));
         gathered.total += wanted.len() as u64;
-        let (mut ids, mut bytes) = (HashMap::new(), 0);
+        let (mut ids, mut left) = (HashMap::new(), MAX_FILES_BYTES);
         for image in wanted.into_iter().take(MAX_FILES) {
             let found = match self.get(&image.url).await {
                 Ok(found) => found,
@@ -195,10 +195,7 @@ impl<'a> Gather<'a> {
                     continue;
                 }
             };
-            bytes += found.bytes.len() as u64;
-            // Other content types, such as an HTML error page, are not images.
-            let is_image = found.content_type.as_deref().is_none_or(|told| told.starts_with("image/"));
-            if !is_image || bytes > MAX_FILES_BYTES {
+            if !is_image(&found) || !takes(&mut left, found.bytes.len()) {
                 continue;
             }
             // The media type is derived from the name if that of the web server is not accepted.
@@ -224,6 +221,18 @@ impl<'a> Gather<'a> {
         gathered.edits.push(Edit::PutFile { file: file.clone(), entry });
         Ok(file)
     }
+}
+
+/// Returns `true` if a fetched file may be an image. Other content types, such as an HTML error page, are not images.
+fn is_image(found: &Fetched) -> bool {
+    found.content_type.as_deref().is_none_or(|told| told.starts_with("image/"))
+}
+
+/// Reserves the bytes of a file. Returns `false` if the file does not fit into the rest.
+fn takes(left: &mut u64, bytes: usize) -> bool {
+    let rest = left.checked_sub(bytes as u64);
+    *left = rest.unwrap_or(*left);
+    rest.is_some()
 }
 
 /// The error of an import whose document cannot be converted.

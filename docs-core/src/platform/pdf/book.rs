@@ -47,10 +47,22 @@ const MAX_REUSABLES: usize = 1_000;
 struct Reading {
     text: usize,
     refs: References,
-    images: u64,
+    images: ImageRoom,
     /// The evaluation context with the variables of the space.
     context: Context,
     allowance: Allowance,
+}
+
+/// The bytes that further images of a book may have.
+struct ImageRoom(u64);
+
+impl ImageRoom {
+    /// Reserves the bytes of an image. Returns `false` if the image is too large or does not fit.
+    fn take(&mut self, size: u64) -> bool {
+        let left = self.0.checked_sub(size).filter(|_| size <= MAX_IMAGE);
+        self.0 = left.unwrap_or(self.0);
+        left.is_some()
+    }
 }
 
 /// The display names of members, by user.
@@ -84,7 +96,8 @@ impl Platform {
             variables.into_iter().map(|(name, variable)| (name, variable.value)).collect();
         let context = Context::default().with_space(&variables);
         let allowance = Allowance { steps: Budget(MAX_BOOK_STEPS), bytes: MAX_TEXT };
-        let mut reading = Reading { text: 0, refs: References::default(), images: 0, context, allowance };
+        let images = ImageRoom(MAX_IMAGES);
+        let mut reading = Reading { text: 0, refs: References::default(), images, context, allowance };
         let mut pages = Vec::new();
         for (page, depth) in chosen(shown.tree, shown.part)? {
             let document = match page.entry.kind {
@@ -230,9 +243,7 @@ impl Platform {
         (reading, book): (&mut Reading, &mut Book),
     ) -> Result<BookLink> {
         let url = self.file_url(&shown.space.id, &entry, shown.bearer)?;
-        let fits = entry.size <= MAX_IMAGE && reading.images + entry.size <= MAX_IMAGES;
-        if entry.content_type.starts_with("image/") && fits {
-            reading.images += entry.size;
+        if entry.content_type.starts_with("image/") && reading.images.take(entry.size) {
             let image = StoredImage {
                 objects: Arc::clone(&self.inner.objects),
                 domain: shown.space.domain.clone(),
@@ -303,4 +314,19 @@ fn is_here(shown: &Shown<'_>, space: Option<&SpaceId>) -> bool {
 
 fn with_emoji(emoji: Option<&str>, title: &str) -> String {
     emoji.map_or_else(|| title.to_owned(), |emoji| format!("{emoji} {title}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_beyond_their_total_size_are_left_out() {
+        let mut room = ImageRoom(MAX_IMAGES);
+        assert!(!room.take(MAX_IMAGE + 1), "one image is too large");
+        let taken = (0..20).filter(|_| room.take(MAX_IMAGE)).count() as u64;
+        assert_eq!(taken, MAX_IMAGES / MAX_IMAGE);
+        let left = MAX_IMAGES % MAX_IMAGE;
+        assert_eq!([left + 1, left, 1, 0].map(|size| room.take(size)), [false, true, false, true]);
+    }
 }

@@ -59,7 +59,7 @@ pub(super) const INPUTS: &[Input] = &[
         bounds: &[
             bound("Pages of a website", "docs-core/src/platform/import/gather.rs::MAX_PAGES", Beyond::LeftOut, "docs-core/tests/platform/imports.rs::a_website_stops_at_twenty_pages_and_twenty_files"),
             bound("Files of a website", "docs-core/src/platform/import/gather.rs::MAX_FILES", Beyond::LeftOut, "docs-core/tests/platform/imports.rs::a_website_stops_at_twenty_pages_and_twenty_files"),
-            bound("Bytes of all files", "docs-core/src/platform/import/gather.rs::MAX_FILES_BYTES", Beyond::LeftOut, ""),
+            bound("Bytes of all files", "docs-core/src/platform/import/gather.rs::MAX_FILES_BYTES", Beyond::LeftOut, "docs-core/tests/platform/imports.rs::pictures_of_an_import_beyond_their_total_size_are_left_out"),
             bound("Time of an import", "docs-core/src/platform/import/gather.rs::MAX_TIME", Beyond::LeftOut, "docs-core/tests/platform/imports.rs::a_wiki_that_does_not_come_in_time_ends_the_import"),
             bound("Requested addresses", "docs-core/src/platform/import/crawl.rs::MAX_ASKED", Beyond::LeftOut, "docs-core/tests/platform/imports.rs::a_website_stops_at_twenty_pages_and_twenty_files"),
             bound("Remembered addresses", "docs-core/src/platform/import/crawl.rs::MAX_SEEN", Beyond::LeftOut, "docs-core/src/platform/import/crawl.rs::addresses_beyond_the_bound_are_not_remembered"),

@@ -187,7 +187,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Bytes of a response to an agent",
                 "docs-site/src/machine/mcp.rs::MAX_ANSWER",
                 Beyond::Fails,
-                "",
+                "docs-site/src/machine/mcp.rs::responses_larger_than_the_bound_fail",
             ),
         ],
     },
@@ -277,7 +277,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Bytes of memory of reusable contents",
                 "docs-site/src/gather.rs::MAX_REUSED_MEMORY",
                 Beyond::LeftOut,
-                "",
+                "docs-site/src/gather.rs::reusable_contents_beyond_their_memory_are_not_loaded",
             ),
             bound(
                 "Bytes of shown reusable contents",
