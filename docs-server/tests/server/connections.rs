@@ -6,6 +6,7 @@ use std::{
 };
 
 use docs_server::{ConnectionConfig, Pace, Secret, Server, ServerConfig};
+use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpSocket, TcpStream},
@@ -14,12 +15,15 @@ use tokio::{
     time::timeout,
 };
 
-use crate::process::{PATIENCE, TOKEN};
+use crate::{
+    client::{Client, id},
+    process::{PATIENCE, TOKEN},
+};
 
 mod bodies;
 mod graceful;
 mod heads;
-mod http2;
+pub(crate) mod http2;
 mod limits;
 mod memory;
 mod responses;
@@ -41,6 +45,11 @@ fn patient() -> ConnectionConfig {
         response_pace: pace,
         ..ConnectionConfig::default()
     }
+}
+
+/// Returns `count` bytes that differ, so that a test notices missing ones.
+fn distinct(count: usize) -> Vec<u8> {
+    (0..count).map(|at| u8::try_from((at / 251 + at) % 251).unwrap_or_default()).collect()
 }
 
 /// Returns a pace with a short stall timeout.
@@ -81,6 +90,27 @@ impl Running {
         self.connect_from(1).await
     }
 
+    /// Stores a file, and returns the path at which anyone with its address may read it.
+    async fn file(&self, bytes: &[u8]) -> String {
+        let api = Client::new(&format!("http://{}", self.address), TOKEN);
+        let org = id(&api.get("/orgs").await["items"][0]);
+        let space = id(&api.post(&format!("/orgs/{org}/spaces"), json!({ "title": "Files" })).await);
+        let live = api.call("PATCH", &format!("/spaces/{space}"), json!({ "editMode": "live" })).await;
+        assert_eq!(live.expect("an answer").status, 200);
+        let mut client = self.connect().await;
+        let head = format!(
+            "POST /v1/spaces/{space}/content/files?name=a.bin HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {TOKEN}\r\n\
+             content-type: application/octet-stream\r\ncontent-length: {}\r\n\r\n",
+            bytes.len()
+        );
+        client.send(&[head.as_bytes(), bytes].concat()).await;
+        let (status, body) = client.response().await;
+        assert!(status < 300, "{body}");
+        let file: Value = serde_json::from_str(&body).expect("JSON");
+        let url = file["downloadURL"].as_str().expect("an address");
+        url.strip_prefix(&api.base).unwrap_or_else(|| panic!("{url} begins with {}", api.base)).to_owned()
+    }
+
     /// Fails unless a new client from the address is served.
     async fn answers(&self, number: u8) {
         let mut client = self.connect_from(number).await;
@@ -90,14 +120,17 @@ impl Running {
 }
 
 /// A connection with raw access to its bytes.
-struct Raw {
+pub(crate) struct Raw {
     stream: TcpStream,
     received: Vec<u8>,
 }
 
 impl Raw {
-    async fn connect(address: SocketAddr, number: u8) -> Self {
-        let socket = TcpSocket::new_v4().expect("a socket");
+    pub(crate) async fn connect(address: SocketAddr, number: u8) -> Self {
+        Self::connect_by(TcpSocket::new_v4().expect("a socket"), address, number).await
+    }
+
+    async fn connect_by(socket: TcpSocket, address: SocketAddr, number: u8) -> Self {
         let from = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(127, 0, 0, number)), 0);
         socket.bind(from).expect("an address of this machine");
         let stream =
@@ -110,7 +143,7 @@ impl Raw {
     }
 
     /// Sends bytes. Returns `false` if the server has closed the connection.
-    async fn try_send(&mut self, bytes: &[u8]) -> bool {
+    pub(crate) async fn try_send(&mut self, bytes: &[u8]) -> bool {
         self.stream.write_all(bytes).await.is_ok()
     }
 

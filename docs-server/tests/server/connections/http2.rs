@@ -2,42 +2,60 @@
 
 use docs_server::{ConnectionConfig, ServerConfig};
 
-use super::{GET, Raw, Running, SHORT, brisk, patient};
+use super::{GET, Raw, Running, SHORT, brisk, distinct, patient};
 
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
-const SETTINGS: u8 = 4;
+pub(crate) const RST_STREAM: u8 = 3;
+pub(crate) const SETTINGS: u8 = 4;
 const GOAWAY: u8 = 7;
 const WINDOW_UPDATE: u8 = 8;
 /// The flags END_STREAM and END_HEADERS.
 const END: u8 = 0x5;
+/// The flag END_STREAM.
+const END_STREAM: u8 = 0x1;
 /// The setting for the maximum number of concurrent streams.
 const MAX_CONCURRENT_STREAMS: u16 = 3;
 /// The setting for the initial flow control window of a stream, in bytes.
-const INITIAL_WINDOW_SIZE: u16 = 4;
+pub(crate) const INITIAL_WINDOW_SIZE: u16 = 4;
 
 #[derive(Debug)]
 struct Frame {
     kind: u8,
+    flags: u8,
     stream: u32,
     payload: Vec<u8>,
 }
 
-fn frame(kind: u8, flags: u8, (stream, payload): (u32, &[u8])) -> Vec<u8> {
+pub(crate) fn frame(kind: u8, flags: u8, (stream, payload): (u32, &[u8])) -> Vec<u8> {
     let length = u32::try_from(payload.len()).expect("small").to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-fn setting(name: u16, value: u32) -> Vec<u8> {
+pub(crate) fn setting(name: u16, value: u32) -> Vec<u8> {
     [&name.to_be_bytes()[..], &value.to_be_bytes()].concat()
 }
 
+/// Returns a frame that opens the window of a stream, or of the connection, by `bytes`.
+fn open_window(stream: u32, bytes: u32) -> Vec<u8> {
+    frame(WINDOW_UPDATE, 0, (stream, &bytes.to_be_bytes()))
+}
+
 /// Returns a HEADERS frame with a request, encoded with the static table of HPACK.
-fn request(stream: u32, path: &str) -> Vec<u8> {
-    let length = u8::try_from(path.len()).expect("short");
-    let head = [&[0x82, 0x86, 0x01, 1, b'a', 0x04, length], path.as_bytes()].concat();
+pub(crate) fn request(stream: u32, path: &str) -> Vec<u8> {
+    let length = path.len();
+    // A length of 127 and more has a second byte, and a third one from 255 on.
+    let length = match length.checked_sub(127) {
+        None => vec![u8::try_from(length).expect("short")],
+        Some(rest) if rest < 128 => vec![127, u8::try_from(rest).expect("short")],
+        Some(rest) => vec![
+            127,
+            128 | u8::try_from(rest % 128).expect("short"),
+            u8::try_from(rest / 128).expect("short"),
+        ],
+    };
+    let head = [&[0x82, 0x86, 0x01, 1, b'a', 0x04], &length[..], path.as_bytes()].concat();
     frame(HEADERS, END, (stream, &head))
 }
 
@@ -51,7 +69,7 @@ impl Raw {
         let head = self.exactly(9).await;
         let length = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);
         let stream = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
-        Frame { kind: head[3], stream, payload: self.exactly(length).await }
+        Frame { kind: head[3], flags: head[4], stream, payload: self.exactly(length).await }
     }
 
     /// Returns the next frame of a kind.
@@ -122,8 +140,46 @@ async fn a_stream_whose_window_stays_closed_is_reset() {
     assert_eq!(reset, streams);
     // The connection still serves other streams, here one with a larger window.
     proxy.send(&request(7, "/healthz")).await;
-    proxy.send(&frame(WINDOW_UPDATE, 0, (7, &65_535_u32.to_be_bytes()))).await;
+    proxy.send(&open_window(7, 65_535)).await;
     assert_eq!(proxy.frame_of(DATA).await.stream, 7);
+}
+
+#[tokio::test]
+async fn a_stalled_stream_is_reset_and_others_go_on() {
+    // The first window of a stream: its client reads nothing, or stops within the response.
+    for window in [0, 40_000] {
+        let server = proxied(ConnectionConfig { response_pace: brisk(), ..patient() }).await;
+        let bytes = distinct(3_000_000);
+        let path = server.file(&bytes).await;
+        let mut proxy = server.connect_from(2).await;
+        proxy.begin_http2(window).await;
+        let (stalled, slow, last) = (1, 3, 5);
+        proxy.send(&[open_window(0, 1 << 30), request(stalled, &path), request(slow, &path)].concat()).await;
+        let (mut reset, mut received) = (Vec::new(), Vec::new());
+        let mut ticks = tokio::time::interval(SHORT / 15);
+        let mut is_open = true;
+        let mut granted = window as usize;
+        while is_open {
+            if received.len() >= granted {
+                // The client of this stream reads a piece at a time, for longer than a stall.
+                ticks.tick().await;
+                proxy.send(&open_window(slow, 60_000)).await;
+                granted += 60_000;
+            }
+            let frame = proxy.frame().await;
+            match (frame.kind, frame.stream) {
+                (RST_STREAM, stream) => reset.push(stream),
+                (DATA, 3) => received.extend(frame.payload),
+                (GOAWAY, _) => panic!("{window}: the connection ends"),
+                _ => {}
+            }
+            is_open = frame.kind != DATA || frame.stream != slow || frame.flags & END_STREAM == 0;
+        }
+        assert!(received == bytes, "{window}: the other stream is complete");
+        assert_eq!(reset, [stalled], "{window}");
+        proxy.send(&[request(last, "/healthz"), open_window(last, 60_000)].concat()).await;
+        assert_eq!(proxy.frame_of(DATA).await.stream, last, "{window}");
+    }
 }
 
 #[tokio::test]

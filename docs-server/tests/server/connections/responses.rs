@@ -1,9 +1,9 @@
 //! Responses that clients do not read.
 
 use docs_server::ConnectionConfig;
-use tokio::io::AsyncWriteExt as _;
+use tokio::{io::AsyncWriteExt as _, net::TcpSocket};
 
-use super::{GET, Running, SHORT, brisk, patient};
+use super::{GET, Raw, Running, SHORT, brisk, distinct, patient};
 
 /// A request with a large response.
 const LARGE: &[u8] = b"GET /openapi.json HTTP/1.1\r\nhost: a\r\n\r\n";
@@ -42,6 +42,27 @@ async fn a_client_that_reads_slowly_gets_the_whole_response() {
         ticks.tick().await;
         assert_eq!(slow.status().await, 200);
     }
+}
+
+#[tokio::test]
+async fn a_large_response_read_in_small_pieces_arrives_whole() {
+    let server = Running::with(ConnectionConfig { response_pace: brisk(), ..patient() }).await;
+    let (bytes, piece, pause) = (distinct(3_000_000), 60_000, SHORT / 15);
+    assert!(pause * 50 > 3 * SHORT && bytes.len() == 50 * piece, "reading takes longer than a stall");
+    let path = server.file(&bytes).await;
+    // A small buffer, so that the server waits for the client and not for the operating system.
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.set_recv_buffer_size(16 * 1024).expect("a buffer");
+    let mut slow = Raw::connect_by(socket, server.address, 1).await;
+    slow.send(format!("GET {path} HTTP/1.1\r\nhost: a\r\n\r\n").as_bytes()).await;
+    assert!(slow.head().await.starts_with("http/1.1 200"));
+    let mut ticks = tokio::time::interval(pause);
+    for part in bytes.chunks(piece) {
+        ticks.tick().await;
+        assert!(slow.exactly(part.len()).await == part);
+    }
+    slow.send(GET).await;
+    assert_eq!(slow.status().await, 200, "the connection goes on");
 }
 
 #[tokio::test]

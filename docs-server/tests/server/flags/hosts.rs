@@ -27,3 +27,24 @@ async fn organizations_mount_sites_on_listed_hosts_only() {
         assert_ne!(code, Some(0), "{wrong}");
     }
 }
+
+#[tokio::test]
+async fn no_site_is_mounted_on_the_host_of_files() {
+    let files = ["--files-origin", "http://files.docs.example.com"];
+    let auth = format!("Bearer {TOKEN}");
+    for hosts in ["*.docs.example.com", "files.docs.example.com,www.docs.example.com", "*"] {
+        let server = Process::with(&[&["--bind", ANY, "--site-hosts", hosts], &files[..]].concat()).await;
+        let orgs = get(&format!("{}/v1/orgs", server.base)).await;
+        let org = format!("{}/v1/orgs/{}", server.base, orgs["items"][0]["id"].as_str().expect("an id"));
+        let sites = get(&format!("{org}/sites")).await;
+        let site = format!("{org}/sites/{}", sites["items"][0]["id"].as_str().expect("an id"));
+        for (origin, status) in [
+            ("files.docs.example.com/guide", 400),
+            ("Files.Docs.Example.COM/guide", 400),
+            ("www.docs.example.com/guide", 200),
+        ] {
+            let answer = ask("PATCH", &site, &[("authorization", &auth)], json!({ "proxy": origin })).await;
+            assert_eq!(answer.status, status, "{hosts}, {origin}: {}", answer.body);
+        }
+    }
+}
