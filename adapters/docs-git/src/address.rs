@@ -4,16 +4,13 @@ use std::path::PathBuf;
 
 use docs_ports::GitError;
 use docs_web::{Credentials, HostError, Outbound};
-use percent_encoding::percent_decode_str;
-use url::{Host, Url};
+use url::Url;
 
 /// A parsed repository URL.
 #[derive(Debug)]
 pub(crate) enum Address {
     /// A repository over HTTP.
     Web(Web),
-    /// A repository over the Git daemon protocol.
-    Daemon(Daemon),
     /// A repository on a disk of this machine.
     Disk(Disk),
 }
@@ -27,15 +24,6 @@ pub(crate) struct Web {
     pub(crate) credentials: Option<Credentials>,
 }
 
-/// A repository over the Git daemon protocol.
-#[derive(Debug)]
-pub(crate) struct Daemon {
-    pub(crate) host: Host<String>,
-    pub(crate) port: u16,
-    /// The path as sent to the daemon.
-    pub(crate) path: String,
-}
-
 /// A repository on a disk.
 #[derive(Debug)]
 pub(crate) struct Disk {
@@ -43,9 +31,6 @@ pub(crate) struct Disk {
     pub(crate) url: String,
     pub(crate) path: PathBuf,
 }
-
-/// The default port of the Git daemon protocol.
-pub(crate) const DAEMON_PORT: u16 = 9418;
 
 impl Address {
     /// Parses a URL. Errors do not contain the URL, which may contain a password.
@@ -60,10 +45,9 @@ impl Address {
         }
         match url.scheme() {
             "https" | "http" => Self::web(url),
-            "git" => Self::daemon(&url),
             "file" if outbound == Outbound::Files => Self::disk(&url),
             "file" => Err(GitError::Refused("this server reads no repositories from its disks".to_owned())),
-            _ => Err(GitError::Url("only `https`, `http` and `git` URLs are allowed".to_owned())),
+            _ => Err(GitError::Url("only `https` and `http` URLs are allowed".to_owned())),
         }
     }
 
@@ -71,7 +55,6 @@ impl Address {
     pub(crate) fn identity(&self) -> String {
         match self {
             Self::Web(web) => web.url.to_string(),
-            Self::Daemon(Daemon { host, port, path }) => format!("git://{host}:{port}{path}"),
             Self::Disk(disk) => disk.url.clone(),
         }
     }
@@ -81,21 +64,6 @@ impl Address {
         let path = url.path().trim_end_matches('/').to_owned();
         url.set_path(&path);
         Ok(Self::Web(Web { url, credentials }))
-    }
-
-    fn daemon(url: &Url) -> Result<Self, GitError> {
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err(GitError::Url("a `git` URL has no user name; use `https`".to_owned()));
-        }
-        // The URL parser treats hosts of non-web schemes as opaque, so IP addresses are parsed here.
-        let host = url.host_str().and_then(|host| Host::parse(host).ok());
-        let host = host.ok_or_else(|| GitError::Url("the URL needs a host".to_owned()))?;
-        let path = percent_decode_str(url.path())
-            .decode_utf8()
-            .ok()
-            .filter(|path| path.len() > 1 && path.len() <= MAX_PATH && !path.contains(char::is_control));
-        let path = path.ok_or_else(|| GitError::Url("the URL needs the path of a repository".to_owned()))?;
-        Ok(Self::Daemon(Daemon { host, port: url.port().unwrap_or(DAEMON_PORT), path: path.into_owned() }))
     }
 
     fn disk(url: &Url) -> Result<Self, GitError> {
@@ -109,14 +77,6 @@ impl Address {
             )),
         }
     }
-}
-
-/// Maximum length of a repository path, limited by the protocol.
-const MAX_PATH: usize = 4096;
-
-/// Returns the error for a push to a daemon, whose protocol is read-only here.
-pub(crate) fn read_only() -> GitError {
-    GitError::Refused("nothing can be pushed to a `git` URL; use `https`".to_owned())
 }
 
 /// Converts an error of the guard.
@@ -145,13 +105,6 @@ mod tests {
         assert_eq!((credentials.user.as_str(), credentials.password.as_str()), ("me@x", "p:w "));
         assert_eq!(format!("{credentials:?}"), "Credentials");
 
-        let Address::Daemon(daemon) = Address::parse("git://0x7f.1/a%20b.git", Outbound::Public).unwrap()
-        else {
-            panic!()
-        };
-        assert_eq!(daemon.host, Host::<String>::parse("127.0.0.1").unwrap());
-        assert_eq!((daemon.port, daemon.path.as_str()), (9418, "/a b.git"));
-
         let Address::Disk(disk) = Address::parse("file:///srv/a b", Outbound::Files).unwrap() else {
             panic!()
         };
@@ -170,11 +123,7 @@ mod tests {
             "https://secret@:80/x",
             "https://h/x?secret",
             "https://h/x#secret",
-            "git://secret@h/x",
-            "git://h",
-            "git://h/",
-            "git://h/a%00secret",
-            "git:///secret",
+            "git://secret.test/x",
             "/srv/secret",
             "file://host/secret",
             "file:secret",
@@ -195,13 +144,5 @@ mod tests {
         }
         let error = Address::parse("file:///srv", Outbound::Private).unwrap_err();
         assert!(matches!(error, GitError::Refused(_)), "{error:?}");
-    }
-
-    #[test]
-    fn paths_longer_than_the_bound_are_refused() {
-        let is_taken = |bytes: usize| {
-            Address::parse(&format!("git://h/{}", "a".repeat(bytes - 1)), Outbound::Public).is_ok()
-        };
-        assert_eq!([MAX_PATH, MAX_PATH + 1].map(is_taken), [true, false]);
     }
 }

@@ -62,16 +62,6 @@ impl<'a> AdvertisementReader<'a> {
         }
     }
 
-    /// Reads an advertisement of a daemon, which does not name the service.
-    pub(crate) fn of_daemon(reference: &'a str) -> Self {
-        Self { state: State::First, ..Self::new(reference) }
-    }
-
-    /// Returns `true` at the end of the advertisement.
-    pub(crate) fn is_over(&self) -> bool {
-        self.state == State::Over
-    }
-
     pub(crate) fn add(&mut self, piece: &[u8]) -> Result<(), GitError> {
         self.packets.add(piece);
         while let Some(packet) = self.packets.next()? {
@@ -81,7 +71,7 @@ impl<'a> AdvertisementReader<'a> {
     }
 
     pub(crate) fn finish(self) -> Result<Advertisement, GitError> {
-        match self.is_over() && self.packets.is_empty() {
+        match self.state == State::Over && self.packets.is_empty() {
             true => Ok(self.found),
             false => Err(broken_off()),
         }
@@ -194,10 +184,11 @@ mod tests {
     #[test]
     fn a_tag_is_told_by_the_commit_that_it_leads_to() {
         let (tag, commit) = (oid("1"), oid("2"));
-        let mut reader = AdvertisementReader::of_daemon("refs/tags/v1");
+        let mut reader = AdvertisementReader::new("refs/tags/v1");
         let lines = [format!("{tag} refs/tags/v1\0agent=git\n"), format!("{commit} refs/tags/v1^{{}}\n")];
-        reader.add((lines.map(|text| line(&text)).concat() + "0000").as_bytes()).unwrap();
-        assert!(reader.is_over());
+        let service = line("# service=git-upload-pack\n");
+        let all = format!("{service}0000{}0000", lines.map(|text| line(&text)).concat());
+        reader.add(all.as_bytes()).unwrap();
         let found = reader.finish().unwrap();
         assert_eq!((found.tip, found.commit()), (Oid::from_str(&tag).ok(), Oid::from_str(&commit).ok()));
     }

@@ -15,11 +15,11 @@ use docs_web::{Dialer, Guard};
 
 use crate::{
     Limits, Outbound, Resolve, SystemResolver,
-    address::{self, Address, Daemon},
+    address::{self, Address},
     cache::{self, Cache},
     checkout::{GitCheckout, Shared},
     clone::{CloneFolder, Fetched, Job, Wanted, check_reference},
-    daemon, disk,
+    disk,
     line::line,
     listing,
     push::{self, Base, Update},
@@ -27,8 +27,7 @@ use crate::{
     transport, web,
 };
 
-/// Fetches repositories over https, http and git URLs, and from disk where permitted. Pushes to all of them except git
-/// URLs.
+/// Fetches repositories over https and http URLs, and from disk where permitted, and pushes to them.
 ///
 /// Only the commit of the ref is fetched, without its history, if the server supports shallow fetches. The fetched
 /// repository is stored in a temporary folder that is deleted with the checkout, or in a cache. A repository on disk is
@@ -163,7 +162,7 @@ impl GitClient {
         let folder = self.clone_folder(cache_id, &address).await;
         let credentials = match &address {
             Address::Web(web) => web.credentials.clone(),
-            Address::Daemon(_) | Address::Disk(_) => None,
+            Address::Disk(_) => None,
         };
         let (line, asks) = line();
         let cancelled = stop.0.clone();
@@ -175,10 +174,6 @@ impl GitClient {
                 let session = web::Session::new(web, guard, self.dialer.clone(), limits);
                 let job = job(transport::WEB_URL);
                 both(web::serve(session, asks), move || job.run(folder, read)).await
-            }
-            Address::Daemon(address) => {
-                let job = job(transport::DAEMON_URL);
-                both(daemon::serve(address, guard, limits, asks), move || job.run(folder, read)).await
             }
         }
     }
@@ -197,9 +192,7 @@ impl GitRemote for GitClient {
         check_reference(reference, access)?;
         let guard = self.guard();
         match Address::parse(url, self.outbound)? {
-            Address::Daemon(_) if access == GitAccess::Push => return Err(address::read_only()),
             Address::Disk(_) => return Ok(()),
-            Address::Daemon(Daemon { host, port, .. }) => guard.check(&host, port),
             Address::Web(web) => match (web.url.host(), web.url.port_or_known_default()) {
                 (Some(host), Some(port)) => guard.check(&host.to_owned(), port),
                 _ => return Err(GitError::Url("the URL has no host".to_owned())),
@@ -244,7 +237,6 @@ impl GitRemote for GitClient {
                 Address::Web(web) => {
                     web::Session::new(web, guard, self.dialer.clone(), limits).commit_of(&reference).await
                 }
-                Address::Daemon(address) => daemon::commit_of(address, guard, limits, &reference).await,
             }
         };
         match tokio::time::timeout(limits.look, work).await {
@@ -259,7 +251,6 @@ impl GitRemote for GitClient {
     async fn push(&self, request: &PushRequest, files: &mut dyn PushFiles) -> Result<Commit, GitError> {
         check_reference(&request.reference, GitAccess::Push)?;
         match Address::parse(&request.url, self.outbound)? {
-            Address::Daemon(_) => Err(address::read_only()),
             Address::Disk(disk) => push::to_disk(disk.path, request, self.limits, files).await,
             Address::Web(web) => {
                 let (guard, dialer) = (self.guard(), self.dialer.clone());

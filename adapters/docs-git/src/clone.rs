@@ -310,7 +310,7 @@ fn is_not_shallow(error: &git2::Error) -> bool {
 
 /// Converts a message of a server that refuses to list its refs.
 ///
-/// The Git daemon sends the same message for missing and for unexported repositories.
+/// Some hosts send the same message for missing and for inaccessible repositories.
 pub(crate) fn refusal(reason: &str) -> GitError {
     match ["access denied", "not exported", "not found", "no such"].iter().any(|it| reason.contains(it)) {
         true => GitError::NoRepository,

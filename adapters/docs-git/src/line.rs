@@ -15,10 +15,6 @@ pub(crate) enum Ask {
     Refs(Answer),
     /// Sends a request over HTTP.
     Exchange(Vec<u8>, Answer),
-    /// Opens a connection to a daemon, which begins with the ref advertisement.
-    Open(Answer),
-    /// Sends bytes to the daemon.
-    Send(Vec<u8>),
 }
 
 /// The channel of a response, in pieces. It ends with `None`; otherwise the response is incomplete.
@@ -56,13 +52,6 @@ impl Line {
         Exchange { line: self.clone(), body: Some(Vec::new()), reading: None }
     }
 
-    /// Opens a connection to a daemon.
-    pub(crate) fn open(&self) -> io::Result<Connection> {
-        let (answer, pieces) = mpsc::channel(PIECES);
-        self.ask(Ask::Open(answer))?;
-        Ok(Connection { line: self.clone(), reading: Reading { pieces, rest: Bytes::new(), is_over: false } })
-    }
-
     fn ask(&self, ask: Ask) -> io::Result<()> {
         self.asks.send(ask).map_err(|_| cut())
     }
@@ -75,13 +64,6 @@ pub(crate) struct Exchange {
     /// The request body. `None` for the ref advertisement.
     body: Option<Vec<u8>>,
     reading: Option<Reading>,
-}
-
-/// A connection to a daemon.
-#[derive(Debug)]
-pub(crate) struct Connection {
-    line: Line,
-    reading: Reading,
 }
 
 #[derive(Debug)]
@@ -114,23 +96,6 @@ impl Write for Exchange {
             }
             _ => Err(cut()),
         }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Read for Connection {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.reading.read(buffer)
-    }
-}
-
-impl Write for Connection {
-    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        self.line.ask(Ask::Send(buffer.to_vec()))?;
-        Ok(buffer.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

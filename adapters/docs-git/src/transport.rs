@@ -1,6 +1,6 @@
 //! Custom transports for libgit2.
 
-use std::{cell::RefCell, io, sync::OnceLock};
+use std::{cell::RefCell, sync::OnceLock};
 
 use docs_ports::GitError;
 use git2::{
@@ -13,17 +13,14 @@ use crate::line::Line;
 /// The URL that libgit2 uses for all repositories over HTTP.
 pub(crate) const WEB_URL: &str = "docs-http://remote/";
 
-/// The URL that libgit2 uses for all repositories of a daemon.
-pub(crate) const DAEMON_URL: &str = "docs-git://remote/";
-
-/// Registers the transports with libgit2 and limits its memory, once per process.
+/// Registers the transport with libgit2 and limits its memory, once per process.
 ///
 /// # Errors
 /// If libgit2 fails, which it does when it is out of memory.
 pub(crate) fn register() -> Result<(), GitError> {
     static DONE: OnceLock<Result<(), String>> = OnceLock::new();
     DONE.get_or_init(|| {
-        bound_memory().and_then(|()| register_both()).map_err(|error| error.message().to_owned())
+        bound_memory().and_then(|()| register_transport()).map_err(|error| error.message().to_owned())
     })
     .clone()
     .map_err(|message| GitError::Broken(format!("libgit2 takes no transport: {message}")))
@@ -48,15 +45,12 @@ thread_local! {
 }
 
 #[expect(unsafe_code, reason = "libgit2 keeps transports in a list of the process that it does not lock")]
-fn register_both() -> Result<(), Error> {
+fn register_transport() -> Result<(), Error> {
     // SAFETY: `register` must not run concurrently with another registration or with the creation of a transport.
     // Transports are created by a `GitClient` only, which exists after this has returned, and `OnceLock` runs the
     // function in one thread only. The documentation of `GitClient::new` requires embedding applications that use
     // libgit2 directly to create their client first.
-    unsafe {
-        git2::transport::register("docs-http", web)?;
-        git2::transport::register("docs-git", daemon)
-    }
+    unsafe { git2::transport::register("docs-http", web) }
 }
 
 /// Maximum size in bytes of a mapped window of a pack, and of all windows together. By default, libgit2 maps whole
@@ -86,10 +80,6 @@ fn web(remote: &Remote<'_>) -> Result<Transport, Error> {
     Transport::smart(remote, true, Web(current()?))
 }
 
-fn daemon(remote: &Remote<'_>) -> Result<Transport, Error> {
-    Transport::smart(remote, false, Daemon(current()?))
-}
-
 fn current() -> Result<Line, Error> {
     CURRENT
         .with_borrow(Clone::clone)
@@ -112,28 +102,6 @@ impl SmartSubtransport for Web {
     }
 }
 
-struct Daemon(Line);
-
-impl SmartSubtransport for Daemon {
-    fn action(&self, _url: &str, action: Service) -> Result<Box<dyn SmartSubtransportStream>, Error> {
-        match action {
-            // The connection is persistent: libgit2 requests one stream and uses it for everything.
-            Service::UploadPackLs | Service::UploadPack => {
-                Ok(Box::new(self.0.open().map_err(|error| closed(&error))?))
-            }
-            Service::ReceivePackLs | Service::ReceivePack => Err(read_only()),
-        }
-    }
-
-    fn close(&self) -> Result<(), Error> {
-        Ok(())
-    }
-}
-
 fn read_only() -> Error {
     Error::from_str("libgit2 writes to no repository")
-}
-
-fn closed(error: &io::Error) -> Error {
-    Error::from_str(&error.to_string())
 }

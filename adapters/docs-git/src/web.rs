@@ -28,7 +28,6 @@ pub(crate) async fn serve(mut session: Session, mut asks: Asks) -> Result<(), Gi
         match ask {
             Ask::Refs(answer) => session.refs(answer).await?,
             Ask::Exchange(body, answer) => session.exchange(body, answer).await?,
-            Ask::Open(_) | Ask::Send(_) => return Err(GitError::Broken("this is not a daemon".to_owned())),
         }
     }
     Ok(())

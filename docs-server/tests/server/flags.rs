@@ -25,6 +25,7 @@ use tokio::{
 };
 
 use crate::{
+    git::host::{Host, has_git},
     process::{PATIENCE, Process, TOKEN, program, until},
     refused::refused,
 };
@@ -229,37 +230,23 @@ async fn import(server: &Process, url: &str, cache_id: Option<&str>) {
     .await;
 }
 
-/// Starts a Git daemon for the repositories in a folder, for the duration of the test. Returns its address.
-fn git_daemon(folder: &Path) -> std::net::SocketAddr {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = listener.local_addr().expect("an address");
-    let base = format!("--base-path={}", text(folder));
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let stream = std::os::fd::OwnedFd::from(stream.expect("a connection"));
-            let other = stream.try_clone().expect("a handle");
-            let mut daemon = std::process::Command::new("git");
-            daemon.args(["daemon", "--inetd", "--export-all", &base]).stdin(stream).stdout(other);
-            daemon.status().expect("a git program");
-        }
-    });
-    address
-}
-
 /// `--git-cache` and `--git-cache-size`, and the default cache of an SQLite store.
 #[tokio::test]
 async fn git_cache_keeps_repositories_by_cache_id_or_space() {
+    if !has_git() {
+        return;
+    }
     let folder = TempDir::new().expect("a folder");
-    let repository = git2::Repository::init(folder.path().join("repository")).expect("a repository");
+    let repository = git2::Repository::init(folder.path().join("repository.git")).expect("a repository");
     let mut index = repository.index().expect("an index");
-    std::fs::write(folder.path().join("repository/README.md"), "# Hello\n").expect("written");
+    std::fs::write(folder.path().join("repository.git/README.md"), "# Hello\n").expect("written");
     index.add_path(Path::new("README.md")).expect("added");
     let tree = repository.find_tree(index.write_tree().expect("a tree")).expect("a tree");
     let who = git2::Signature::now("Ada", "ada@example.com").expect("a name");
     repository.commit(Some("refs/heads/main"), &who, &who, "first", &tree, &[]).expect("a commit");
 
-    let address = git_daemon(folder.path());
-    let url = format!("git://{address}/repository");
+    let host = Host::new(folder.path(), |_| {});
+    let url = host.url("repository");
     let cache = folder.path().join("cache");
     let flags = ["--bind", ANY, "--outbound", "private", "--git-cache", text(&cache)];
     let kept_in = |folder: &Path| {
@@ -285,7 +272,7 @@ async fn git_cache_keeps_repositories_by_cache_id_or_space() {
     assert!(said.contains("--git-cache"), "{said}");
     let (said, _) = refused(&[&flags[..], &["--git-cache-size", "much"]].concat()).await;
     assert!(said.contains("--git-cache-size") && said.contains("500MB"), "{said}");
-    let file = folder.path().join("repository/README.md");
+    let file = folder.path().join("repository.git/README.md");
     let (said, code) = refused(&["--bind", ANY, "--git-cache", text(&file)]).await;
     assert!(said.contains("--git-cache") && said.contains("README.md"), "{said}");
     assert_ne!(code, Some(0));

@@ -5,7 +5,7 @@
 
 mod crash;
 mod hook;
-mod host;
+pub(crate) mod host;
 mod hostile;
 mod repository;
 mod transcript;

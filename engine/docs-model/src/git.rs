@@ -10,11 +10,8 @@ use super::{BoundedText, Timestamp};
 
 /// The pattern of a repository URL.
 #[cfg(feature = "schema")]
-pub(crate) const REPOSITORY: &str = concat!(
-    r"^([Hh][Tt][Tt][Pp][Ss]?://[^\s/\\?#][^\s\u0000?#]*",
-    r"|[Gg][Ii][Tt]://[^\s/\\?#@]+/[^\s\u0000?#]+",
-    r"|[Ff][Ii][Ll][Ee]://[^\s\u0000?#]+)$"
-);
+pub(crate) const REPOSITORY: &str =
+    concat!(r"^([Hh][Tt][Tt][Pp][Ss]?://[^\s/\\?#][^\s\u0000?#]*", r"|[Ff][Ii][Ll][Ee]://[^\s\u0000?#]+)$");
 
 /// The pattern of a full ref name, equivalent to [`is_full_ref`].
 #[cfg(feature = "schema")]
@@ -52,7 +49,7 @@ pub fn is_full_ref(text: &str) -> bool {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ImportGitRepository {
-    /// The URL of the repository: https, http, git, or file if the platform allows it. May contain credentials.
+    /// The URL of the repository: https, http, or file if the platform allows it. May contain credentials.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = REPOSITORY)))]
     pub url: BoundedText<1, 2048>,
     /// The full name of the ref, for example `refs/heads/main`.
@@ -92,7 +89,7 @@ pub struct ImportGitRepository {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExportGitRepository {
-    /// The URL of the repository: https, http, git, or file if the platform allows it. May contain credentials.
+    /// The URL of the repository: https, http, or file if the platform allows it. May contain credentials.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = REPOSITORY)))]
     pub url: BoundedText<1, 2048>,
     /// The full name of the branch, for example `refs/heads/main`. It is created if it does not exist.

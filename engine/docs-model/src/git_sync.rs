@@ -108,7 +108,7 @@ impl JsonSchema for GitSyncInterval {
 ])))]
 #[serde(rename_all = "camelCase")]
 pub struct SetGitSync {
-    /// The URL of the repository: https, http, git, or file if the platform allows it. May contain credentials. Without
+    /// The URL of the repository: https, http, or file if the platform allows it. May contain credentials. Without
     /// credentials, those given earlier for the same address stay in use.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = REPOSITORY)))]
     pub url: BoundedText<1, 2048>,

@@ -13,7 +13,7 @@ pub use self::push::{
 /// A request to fetch a ref.
 #[derive(Clone, Debug)]
 pub struct FetchRequest {
-    /// The https, http or git URL of the repository, or a file URL if the adapter permits it. May contain credentials.
+    /// The https or http URL of the repository, or a file URL if the adapter permits it. May contain credentials.
     pub url: String,
     /// The full ref name such as `refs/heads/main`, or `HEAD` for the default branch.
     pub reference: String,

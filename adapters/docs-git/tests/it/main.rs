@@ -1,9 +1,8 @@
-//! Fetches from real repositories, and pushes to them: on disk, over HTTP and over the Git daemon protocol.
+//! Fetches from real repositories, and pushes to them: on disk and over HTTP.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
 
 mod cache;
-mod daemon;
 mod disk;
 mod fixture;
 mod folders;

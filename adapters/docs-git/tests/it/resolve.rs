@@ -10,7 +10,7 @@ use git2::{Signature, Time};
 
 use crate::{
     fixture::{Fixture, client, request},
-    server::{Log, Server, daemon, has_git, status, web},
+    server::{Log, Server, has_git, status, web},
 };
 
 /// Creates a repository with a branch, and an annotated tag at its parent commit.
@@ -50,8 +50,6 @@ async fn where_a_ref_points_is_told_as_a_fetch_finds_it() {
     assert_told(&client(), &fixture.file_url()).await;
     let (server, _log) = web(fixture.path(), |_| None);
     assert_told(&client(), &format!("http://{}/repo.git", server.address())).await;
-    let (server, _log) = daemon(fixture.path());
-    assert_told(&client(), &format!("git://{}/repo.git", server.address())).await;
 }
 
 #[tokio::test]
@@ -108,11 +106,6 @@ async fn why_a_look_fails_is_told_as_for_a_fetch() {
         let url = format!("http://{}/repo.git", server.address());
         assert_eq!(client().resolve(&request(&url, "HEAD")).await, Err(error), "{line}");
     }
-    if has_git() {
-        let (server, _log) = daemon(fixture.path());
-        let url = format!("git://{}/other.git", server.address());
-        assert_eq!(client().resolve(&request(&url, "HEAD")).await, Err(GitError::NoRepository));
-    }
 }
 
 #[tokio::test]
@@ -123,9 +116,7 @@ async fn a_host_that_says_nothing_keeps_no_look_waiting_for_long() {
     let usual = Limits::default();
     assert!(usual.look <= Duration::from_secs(15) && usual.look < usual.idle);
     let client = client().with_limits(Limits { look: Duration::from_millis(50), ..usual });
-    for scheme in ["http", "git"] {
-        let url = format!("{scheme}://{}/repo.git", silent.address());
-        let error = client.resolve(&request(&url, "refs/heads/main")).await.unwrap_err();
-        assert!(error.may_pass(), "{error:?}");
-    }
+    let url = format!("http://{}/repo.git", silent.address());
+    let error = client.resolve(&request(&url, "refs/heads/main")).await.unwrap_err();
+    assert!(error.may_pass(), "{error:?}");
 }

@@ -167,7 +167,7 @@ async fn private_addresses_are_refused_unless_they_are_allowed() {
     let port = server.address().port();
     let public = GitClient::new(Outbound::Public).unwrap().with_resolver(Inside);
     for host in ["127.0.0.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "localhost", "docs.example.com"] {
-        for scheme in ["http", "https", "git"] {
+        for scheme in ["http", "https"] {
             let error = error_of(
                 public
                     .fetch(&request(&format!("{scheme}://{host}:{port}/repo.git"), "refs/heads/main"))
@@ -252,15 +252,13 @@ async fn a_server_that_says_nothing_is_given_up() {
     // Connections are kept open and never answered.
     let kept = std::sync::Mutex::new(Vec::new());
     let server = Server::new(move |stream| kept.lock().unwrap().push(stream));
-    for scheme in ["http", "git"] {
-        let url = format!("{scheme}://{}/repo.git", server.address());
-        for limits in [
-            Limits { idle: Duration::from_millis(50), ..Limits::default() },
-            Limits { time: Duration::from_millis(50), ..Limits::default() },
-        ] {
-            let error = error_of(client().with_limits(limits).fetch(&request(&url, "refs/heads/main")).await);
-            assert!(error.may_pass(), "{scheme}: {error:?}");
-        }
+    let url = format!("http://{}/repo.git", server.address());
+    for limits in [
+        Limits { idle: Duration::from_millis(50), ..Limits::default() },
+        Limits { time: Duration::from_millis(50), ..Limits::default() },
+    ] {
+        let error = error_of(client().with_limits(limits).fetch(&request(&url, "refs/heads/main")).await);
+        assert!(error.may_pass(), "{error:?}");
     }
 }
 
@@ -274,11 +272,20 @@ async fn a_fetch_that_is_dropped_hangs_up() {
         let _ = io::copy(&mut stream, &mut io::sink());
         ended.send(()).unwrap();
     });
-    for scheme in ["http", "git"] {
-        let url = format!("{scheme}://{}/repo.git", server.address());
-        let fetch = tokio::spawn(async move { fetch(&url, "refs/heads/main").await.is_ok() });
-        connections.recv().await.unwrap();
-        fetch.abort();
-        ends.recv().await.unwrap();
+    let url = format!("http://{}/repo.git", server.address());
+    let fetch = tokio::spawn(async move { fetch(&url, "refs/heads/main").await.is_ok() });
+    connections.recv().await.unwrap();
+    fetch.abort();
+    ends.recv().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_closed_port_is_a_temporary_failure() {
+    // A port that was free a moment ago.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    for scheme in ["http", "https"] {
+        let url = format!("{scheme}://127.0.0.1:{port}/repo.git");
+        let error = error_of(private().fetch(&request(&url, "refs/heads/main")).await);
+        assert!(error.may_pass(), "{scheme}: {error:?}");
     }
 }

@@ -381,7 +381,7 @@ pub(super) fn path_error(error: &PathError) -> Error {
 
 /// Validates the URL of a repository and returns it without credentials.
 pub(super) fn check_url(url: &str) -> Result<String> {
-    let wrong = || Error::invalid("url", "must be an absolute https, http, git or file URL");
+    let wrong = || Error::invalid("url", "must be an absolute https, http or file URL");
     let no_host = || {
         Error::invalid("url", "must be a URL with a host; percent-encode special characters of a password")
     };
@@ -397,10 +397,6 @@ pub(super) fn check_url(url: &str) -> Result<String> {
     };
     let has_host = match parsed.scheme() {
         "https" | "http" => web_url(url).is_some(),
-        "git" if parsed.path().len() < 2 => {
-            return Err(Error::invalid("url", "must have the path of a repository"));
-        }
-        "git" => parsed.host_str().is_some_and(|host| !host.is_empty()),
         "file" => true,
         _ => return Err(wrong()),
     };
@@ -487,7 +483,6 @@ mod tests {
         assert_eq!(clean("https://me@x:secret@example.com"), "https://example.com/");
         assert_eq!(clean("HTTPS://:secret@Example.com:443/a"), "https://example.com/a");
         assert_eq!(clean("http://me@[::1]:8080/a.git"), "http://[::1]:8080/a.git");
-        assert_eq!(clean("git://me@example.com:9418/a.git"), "git://example.com:9418/a.git");
         // A URL without credentials is unchanged.
         assert_eq!(clean("https://Bücher.example:443/a"), "https://Bücher.example:443/a");
         assert_eq!(clean("http://[::1]:8080/a.git?x"), "http://[::1]:8080/a.git?x");
@@ -506,9 +501,7 @@ mod tests {
             "https:///a",
             "https:a.example/b",
             "https:\\\\a.example\\b",
-            "git:///a",
-            "git://a.example",
-            "git://a.example/",
+            "git://a.example/a.git",
             "git:a",
             "https://a b/",
             "https://a.example:99999/",

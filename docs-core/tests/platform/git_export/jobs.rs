@@ -317,7 +317,7 @@ async fn an_export_that_nobody_could_do_is_refused_at_once() {
         (json!({ "repoCommitURL": "javascript:x" }), "repoCommitURL"),
         (json!({ "gitInfo": { "url": "javascript:x" } }), "gitInfo.url"),
         (json!({ "ref": "refs/heads/a..b" }), "ref"),
-        (json!({ "url": "git://git.example" }), "url"),
+        (json!({ "url": "git://git.example/a" }), "url"),
         (json!({ "repoProjectDirectory": "../x" }), "repoProjectDirectory"),
     ] {
         let error = w.as_admin().space(&space).export_git(request(more)).await.refused(ErrorKind::Invalid);

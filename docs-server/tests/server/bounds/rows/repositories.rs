@@ -67,12 +67,6 @@ pub(super) const INPUTS: &[Input] = &[
                 "adapters/docs-git/tests/it/hostile.rs::symbolic_links_longer_than_the_bound_are_refused",
             ),
             bound(
-                "Bytes of the path of a repository",
-                "adapters/docs-git/src/address.rs::MAX_PATH",
-                Beyond::Refused,
-                "adapters/docs-git/src/address.rs::paths_longer_than_the_bound_are_refused",
-            ),
-            bound(
                 "Length of a chain of tags",
                 "adapters/docs-git/src/objects.rs::MAX_TAGS",
                 Beyond::Fails,
