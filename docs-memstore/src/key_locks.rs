@@ -68,13 +68,9 @@ impl Drop for KeyLock {
 
 #[cfg(test)]
 mod tests {
-    use std::task::{Context, Poll, Waker};
+    use futures_util::FutureExt as _;
 
     use super::*;
-
-    fn poll<F: Future>(future: &mut std::pin::Pin<Box<F>>) -> Poll<F::Output> {
-        future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
-    }
 
     #[test]
     fn a_lock_is_held_by_one_and_forgotten_after_the_last() {
@@ -82,16 +78,16 @@ mod tests {
         let keys = |names: &[&str]| names.iter().map(|name| Key::from(*name)).collect::<Vec<_>>();
         let (ab, ba, b) = (keys(&["a", "b", "a"]), keys(&["b", "a"]), keys(&["b"]));
         let mut first = Box::pin(key_locks.lock_all(&ab));
-        let Poll::Ready(held) = poll(&mut first) else { panic!("a free lock makes nobody wait") };
+        let Some(held) = (&mut first).now_or_never() else { panic!("a free lock makes nobody wait") };
         let mut second = Box::pin(key_locks.lock_all(&ba));
         let mut third = Box::pin(key_locks.lock_all(&b));
-        assert!(poll(&mut second).is_pending());
-        assert!(poll(&mut third).is_pending());
+        assert!((&mut second).now_or_never().is_none());
+        assert!((&mut third).now_or_never().is_none());
         drop(second);
         assert_eq!(key_locks.len(), 2);
         drop(held);
         assert_eq!(key_locks.len(), 1);
-        let Poll::Ready(held) = poll(&mut third) else { panic!("the lock is free again") };
+        let Some(held) = (&mut third).now_or_never() else { panic!("the lock is free again") };
         drop(held);
         assert_eq!(key_locks.len(), 0);
     }

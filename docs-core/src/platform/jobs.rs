@@ -5,16 +5,11 @@ mod run;
 mod tidy;
 mod turns;
 
-use std::{
-    future::Future,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-    task::Poll,
-    time::Duration,
-};
+use std::{future::Future, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
+use futures_util::FutureExt as _;
 use serde::{Serialize, de::DeserializeOwned};
 
 use tokio::time::Instant;
@@ -196,7 +191,7 @@ impl Platform {
             }
             let next = match claimed {
                 Ok(jobs::Claimed::Job(_) | jobs::Claimed::GivenUp) => {
-                    if is_ready(stop.as_mut()).await {
+                    if stop.as_mut().now_or_never().is_some() {
                         return;
                     }
                     continue;
@@ -437,17 +432,6 @@ fn kind_label(kind: &str) -> &'static str {
 
 /// Converts a panic into an error, so that a panicking job does not end the worker.
 pub(super) async fn unpanicked<T>(doing: impl Future<Output = Result<T>>) -> Result<T> {
-    let mut doing = std::pin::pin!(doing);
-    let caught =
-        std::future::poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| doing.as_mut().poll(cx))) {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(result)) => Poll::Ready(Some(result)),
-            Err(_) => Poll::Ready(None),
-        });
-    caught.await.unwrap_or_else(|| Err(Error::internal("it panicked")))
-}
-
-/// Polls a future once and returns `true` if it is ready.
-async fn is_ready(mut future: std::pin::Pin<&mut (dyn Future<Output = ()> + Send)>) -> bool {
-    std::future::poll_fn(|cx| std::task::Poll::Ready(future.as_mut().poll(cx).is_ready())).await
+    let caught = AssertUnwindSafe(doing).catch_unwind().await;
+    caught.unwrap_or_else(|_| Err(Error::internal("it panicked")))
 }

@@ -129,6 +129,8 @@ impl Platform {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
+
     use super::*;
 
     #[tokio::test]
@@ -137,8 +139,8 @@ mod tests {
         let first = memory.reserve(60 << 10).await.expect("free");
         let mut second = Box::pin(memory.reserve(60 << 10));
         let mut third = Box::pin(memory.reserve(1 << 10));
-        assert!(polled_once(&mut second).is_none());
-        assert!(polled_once(&mut third).is_none(), "first come, first served");
+        assert!((&mut second).now_or_never().is_none());
+        assert!((&mut third).now_or_never().is_none(), "first come, first served");
         drop(first);
         let second = second.await.expect("free");
         drop(third.await.expect("free"));
@@ -156,19 +158,10 @@ mod tests {
         let mut second = memory.reserve(50 << 10).await.expect("free");
         memory.resize(&mut first, 80 << 10).await;
         let mut waits = Box::pin(memory.resize(&mut second, 80 << 10));
-        assert!(polled_once(&mut waits).is_none(), "another import exceeds the budget");
+        assert!((&mut waits).now_or_never().is_none(), "another import exceeds the budget");
         drop(first);
         waits.await;
         drop(second);
         assert_eq!(memory.free.available_permits(), 100);
-    }
-
-    /// The result of a future that is polled once.
-    fn polled_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
-        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-        match std::pin::Pin::new(future).poll(&mut context) {
-            std::task::Poll::Ready(done) => Some(done),
-            std::task::Poll::Pending => None,
-        }
     }
 }

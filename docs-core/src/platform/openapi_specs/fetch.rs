@@ -1,11 +1,7 @@
 //! The collection of a specification's document and the files it references.
 
-use std::{
-    pin::Pin,
-    task::{Context, Poll},
-};
-
 use chrono::{DateTime, TimeDelta, Utc};
+use futures_util::future::join_all;
 
 use super::process::Failure;
 use crate::{
@@ -27,8 +23,6 @@ pub(in crate::platform) const FETCH_WINDOW: TimeDelta = TimeDelta::seconds(120);
 
 /// The result of a fetch or read, or the failure to report on the specification.
 type Outcome<T> = Result<std::result::Result<T, Failure>>;
-/// A future that is polled together with others.
-type Waiting<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 impl Platform {
     /// Returns the files of a specification and the result of reading them.
@@ -79,9 +73,8 @@ impl Platform {
         let size = |bytes: &SpecFile| bytes.bytes.len();
         let mut bytes = size(&files.entry) + files.others.iter().map(size).sum::<usize>();
         for urls in missing.chunks(FETCHED_AT_ONCE) {
-            let fetches: Vec<Waiting<'_, Outcome<Fetched>>> =
-                urls.iter().map(|url| Box::pin(self.fetched(url, until)) as _).collect();
-            for (url, found) in urls.iter().zip(all(fetches).await) {
+            let fetched = join_all(urls.iter().map(|url| self.fetched(url, until))).await;
+            for (url, found) in urls.iter().zip(fetched) {
                 let found = match found? {
                     Ok(found) => found,
                     Err(failure) => return Ok(Err(failure)),
@@ -135,19 +128,4 @@ fn reader_failed<T>(spec: &OpenApiSpecRecord, error: &dyn std::error::Error) -> 
 
 fn parse_error<T>(why: String) -> Outcome<T> {
     Ok(Err(Failure::new(SpecErrorCode::ParseError, why)))
-}
-
-/// Awaits several futures concurrently and returns their results in order.
-async fn all<T>(mut waiting: Vec<Waiting<'_, T>>) -> Vec<T> {
-    let mut done: Vec<Option<T>> = waiting.iter().map(|_| None).collect();
-    std::future::poll_fn(|cx: &mut Context<'_>| {
-        for (future, done) in waiting.iter_mut().zip(&mut done).filter(|(_, done)| done.is_none()) {
-            if let Poll::Ready(answer) = future.as_mut().poll(cx) {
-                *done = Some(answer);
-            }
-        }
-        if done.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
-    done.into_iter().flatten().collect()
 }

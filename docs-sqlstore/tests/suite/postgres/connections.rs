@@ -1,18 +1,17 @@
 //! Broken, exhausted and abandoned connections.
 
 use std::{
-    future::poll_fn,
     pin::pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    task::Poll,
     time::{Duration, Instant},
 };
 
 use docs_core::store::{Batch, Key, Mode, Op, Scan, Store, StoreError, Value};
 use docs_sqlstore::{Options, PostgresStore};
+use futures_util::FutureExt as _;
 
 use super::{
     Postgres, begin, commit, create, int, now, ops,
@@ -24,7 +23,7 @@ use super::{
 async fn poll_times<F: Future + Send>(future: F, times: u32) -> Option<F::Output> {
     let mut future = pin!(future);
     for _ in 0..times {
-        if let Poll::Ready(output) = poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await {
+        if let Some(output) = future.as_mut().now_or_never() {
             return Some(output);
         }
         tokio::task::yield_now().await;

@@ -2,9 +2,7 @@
 
 use std::{
     any::Any,
-    future::poll_fn,
     sync::Arc,
-    task::Poll,
     time::{Duration, Instant},
 };
 
@@ -14,6 +12,7 @@ use docs_core::store::{
     Value,
 };
 use docs_sqlstore::{Durability, SqliteStore};
+use futures_util::FutureExt as _;
 use rusqlite::Connection;
 
 use super::{Sqlite, begin, commit, int, put};
@@ -30,13 +29,13 @@ fn unavailable<T>(result: StoreResult<T>) -> String {
 }
 
 /// Polls a future once; returns `true` if it completed.
-async fn poll_once<F: Future + Unpin>(future: &mut F) -> bool {
-    poll_fn(|cx| Poll::Ready(std::pin::Pin::new(&mut *future).poll(cx).is_ready())).await
+fn poll_once<F: Future + Unpin>(future: &mut F) -> bool {
+    future.now_or_never().is_some()
 }
 
 /// Polls a future once, which must not complete.
-async fn park<F: Future + Unpin>(future: &mut F) {
-    assert!(!poll_once(future).await, "a call ends that has to wait");
+fn park<F: Future + Unpin>(future: &mut F) {
+    assert!(!poll_once(future), "a call ends that has to wait");
 }
 
 /// Lets every other task of a single-threaded runtime run to its next wait.
@@ -53,7 +52,7 @@ async fn a_waiting_writer_ends_a_transaction_that_was_forgotten() {
     let forgotten = begin(&store, Mode::Write).await;
     assert_eq!(int(&*forgotten, "num!a").await, None);
     let mut waiting = store.begin(Mode::Write, &[]);
-    park(&mut waiting).await;
+    park(&mut waiting);
     settle().await;
     home.clock.advance(LATE);
     let next = waiting.await.expect("its turn has come");
@@ -120,7 +119,7 @@ async fn unpolled_begin_does_not_hold_its_turn_forever() {
     let store = home.open("a.sqlite").await;
     let first = begin(&store, Mode::Write).await;
     let mut parked = store.begin(Mode::Write, &[]);
-    park(&mut parked).await;
+    park(&mut parked);
     settle().await;
     let third = tokio::spawn({
         let store = store.clone();
@@ -194,7 +193,7 @@ async fn two_programs_share_a_file() {
     assert_eq!(int(&*begin(&here, Mode::Read).await, "num!a").await, Some(200));
     // A waiting reader of the feed in one process is notified of a commit of the other.
     let mut waiting = here.changed(7, None, Duration::from_secs(3_600));
-    park(&mut waiting).await;
+    park(&mut waiting);
     let feed = vec![FeedItem { topic: 7, key: "a".into() }];
     begin(&there, Mode::Write).await.commit(Batch { ops: vec![], feed }).await.expect("no conflict");
     assert_eq!(waiting.await, Ok(true));
@@ -213,8 +212,8 @@ fn a_transaction_outlives_its_runtime_without_harm() {
     let keys = [Key::from("num!a")];
     let (mut reading, mut waiting) = (open[0].get(&keys), store.begin(Mode::Write, &[]));
     first.block_on(async {
-        poll_once(&mut reading).await;
-        park(&mut waiting).await;
+        poll_once(&mut reading);
+        park(&mut waiting);
     });
     first.shutdown_background();
     drop((reading, waiting));
@@ -285,7 +284,7 @@ async fn cancelled_commit_completes_or_never_starts() {
     let store = home.open("a.sqlite").await;
     let mut begun =
         begin(&store, Mode::Write).await.commit(Batch { ops: vec![put("num!a", 1)], feed: vec![] });
-    poll_once(&mut begun).await;
+    poll_once(&mut begun);
     drop(begun);
     // The next transaction waits for it.
     assert_eq!(int(&*begin(&store, Mode::Write).await, "num!a").await, Some(1));

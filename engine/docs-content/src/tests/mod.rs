@@ -11,18 +11,13 @@ mod records;
 mod redirects;
 mod references;
 
-use std::{
-    collections::BTreeMap,
-    future::Future,
-    pin::pin,
-    sync::Arc,
-    task::{Context, Poll, Waker},
-};
+use std::{collections::BTreeMap, future::Future, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use docs_memstore::MemObjects;
 use docs_model::PageId;
 use docs_store::{Hash, Objects};
+use futures_util::FutureExt as _;
 
 use super::*;
 
@@ -40,11 +35,7 @@ pub(super) fn cold(objects: &Arc<MemObjects>) -> Content {
 
 /// Runs a future that is always ready: the in-memory store never waits.
 pub(super) fn now<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => value,
-        Poll::Pending => panic!("memory does not wait"),
-    }
+    future.now_or_never().expect("memory does not wait")
 }
 
 pub(super) fn id(n: usize) -> PageId {
