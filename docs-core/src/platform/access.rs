@@ -5,14 +5,14 @@ pub(super) mod resolver;
 
 use std::sync::Arc;
 
-pub(super) use audience::Audience;
-pub(super) use resolver::{AccessResolver, MAX_DEPTH, MAX_TEAM_GRANTS};
-
-use super::{Actor, TokenUser, saml};
+pub(super) use self::{
+    audience::Audience,
+    resolver::{AccessResolver, MAX_DEPTH, MAX_TEAM_GRANTS},
+};
 use crate::{
     Error, ErrorKind, Result,
     model::{CollectionId, ContentTarget, OrgId, Role, SpaceId, UserId},
-    platform::nouns::SiteRef,
+    platform::{Actor, nouns::SiteRef, saml, token_user::TokenUser},
     policy::{CollectionAccess, OrgAccess, SignIn, SiteAction, SpaceAccess, Standing},
     store::{
         Tx,

@@ -7,11 +7,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{Actor, Platform, access, nouns::Caller};
 use crate::{
     BoxFuture, Error, Result,
     model::{AuditEntry, OrgId, Timestamp, UserId},
-    platform::list_identities,
+    platform::{Actor, Platform, access, list_identities, nouns::Caller},
     policy::OrgAction,
     store::{
         Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Scan, StoreError, Tx, decode,

@@ -4,15 +4,19 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
 
-use super::{
-    AuditLog, Inner, Platform, SiteHosts, Urls, computed, import,
-    metrics::{Measuring, OpenTransactions, StoreObserver},
-    openapi_specs, pdf, saml,
-    search::Follower,
-    visitors,
-};
 use crate::{
     content::Content,
+    platform::{
+        Inner, Platform,
+        audit::AuditLog,
+        computed, import,
+        metrics::{Measuring, OpenTransactions, StoreObserver},
+        openapi_specs, pdf, saml,
+        search::Follower,
+        sites::SiteHosts,
+        urls::Urls,
+        visitors,
+    },
     ports::{
         Clock, Converter, GitRemote, Ids, Metrics, NoMetrics, Pdf, PseudoTranslator, RandomIds, Saml,
         SealingKey, SearchIndex, Secrets, SpecReader, SystemClock, Translator, Web,
@@ -178,7 +182,8 @@ impl Builder {
         self
     }
 
-    /// Sets the metrics sink. Without it, nothing is recorded. [`METRICS`](super::metrics::METRICS) lists all metrics.
+    /// Sets the metrics sink. Without it, nothing is recorded. [`METRICS`](crate::platform::metrics::METRICS) lists all
+    /// metrics.
     #[must_use]
     pub fn metrics(mut self, metrics: Arc<dyn Metrics>) -> Self {
         self.ports.metrics = metrics;
@@ -266,7 +271,7 @@ impl Builder {
             secrets: secrets.unwrap_or_else(|| Arc::new(SealingKey::of_process(ports.ids.as_ref()))),
             content: Content::new(Arc::clone(&objects)),
             follower: search.map(|index| Follower::new(index, ports.clock.now())),
-            turns: super::jobs::Turns::default(),
+            turns: crate::platform::jobs::Turns::default(),
             job_lease,
             import_memory,
             pdf_news: pdf::PdfNews::default(),

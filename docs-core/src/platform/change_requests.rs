@@ -8,10 +8,6 @@ pub(super) use self::operations::new_request;
 use self::operations::{
     ChangeRequestCreation, ChangeRequestUpdate, MergeChangeRequest, PullChangeRequest, Sides,
 };
-use super::{
-    Actor, Platform, Right, access,
-    nouns::{ChangeRequestHandle, ChangeRequests, RequestRef},
-};
 use crate::{
     BoxFuture, Error, Result,
     content::{Conflict, ConflictNote, Merged, Subject, ThreeWay, clash_field},
@@ -20,7 +16,12 @@ use crate::{
         ConflictSubject, CreateChangeRequest, MergeConflict, MergeOutcome, MergeResult, PageId, RevisionId,
         SpaceId, UpdateChangeRequest, UpdateOutcome, UpdateResult, UserId,
     },
-    platform::list_identities,
+    platform::{
+        Actor, Platform, access,
+        idempotency::Right,
+        list_identities,
+        nouns::{ChangeRequestHandle, ChangeRequests, RequestRef},
+    },
     policy::{SpaceAccess, SpaceAction},
     store::{
         Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Tx, Value,

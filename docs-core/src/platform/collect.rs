@@ -30,15 +30,15 @@ use chrono::TimeDelta;
 
 pub(super) use self::job::{COLLECT_EVERY, CollectObjects};
 use self::marks::MarkSet;
-use super::{
-    Platform,
-    metrics::{COLLECTIONS, OBJECTS_KEPT, OBJECTS_REMOVED, UPLOADS_REMOVED},
-    nouns::Caller,
-};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::{CacheLimits, Content, ContentError, LineMerger},
     model::{ChangeRequestId, SpaceId, Timestamp},
+    platform::{
+        Platform,
+        metrics::{COLLECTIONS, OBJECTS_KEPT, OBJECTS_REMOVED, UPLOADS_REMOVED},
+        nouns::Caller,
+    },
     store::{
         Batches, Entity, Hash, Key, KeyBuf, MAX_SCAN, StoreError, StoreResult, Tx, Value, decode, key,
         records::{ChangeRequestRecord, RevisionRecord, SpaceRecord, TranslationRecord, linked_id},

@@ -3,21 +3,22 @@
 mod change;
 
 use async_trait::async_trait;
-use change::{CollectionCreation, CollectionDeletion, CollectionUpdate, DropGrants};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Actor, Platform, Right,
-    access::{self, AccessResolver},
-    jobs::{Effect, Job, Run},
-    nouns::{CollectionHandle, Collections},
-    tree::{ContentMove, Met, Reach, Transfer, Walk, Wanted},
-};
+use self::change::{CollectionCreation, CollectionDeletion, CollectionUpdate, DropGrants};
 use crate::{
     BoxFuture, Error, Result,
     model::{
         Collection, CollectionId, CollectionObject, CollectionTitle, CollectionUrls, ContentTarget,
         CreateCollection, MoveContent, Space, TransferContent, UpdateCollection,
+    },
+    platform::{
+        Actor, Platform,
+        access::{self, AccessResolver},
+        idempotency::Right,
+        jobs::{Effect, Job, Run},
+        nouns::{CollectionHandle, Collections},
+        tree::{ContentMove, Met, Reach, Transfer, Walk, Wanted},
     },
     policy::{CollectionAccess, OrgAction, SpaceAccess},
     store::{

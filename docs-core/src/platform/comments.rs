@@ -11,13 +11,15 @@ mod write;
 
 use std::{slice, sync::Arc};
 
+pub(super) use self::{
+    lookup::CommentedContent,
+    text::text_of,
+    view::{CommentReader, PagesNow},
+    write::{PurgeReplies, drop_some},
+};
 use self::{
     lookup::{comment_of, count, is_of},
     view::ReplyLookup,
-};
-use super::{
-    Actor, ContentOf, Platform, Right, access,
-    nouns::{CommentHandle, Comments, ReplyHandle},
 };
 use crate::{
     BoxFuture, Error, Result,
@@ -25,19 +27,18 @@ use crate::{
         Comment, CommentId, CommentReply, CommentReplyId, CommentStatus, ContentFormat, ListOrder, Member,
         NodeKey, PageId, PostComment, PostCommentReply, UpdateComment, UpdateCommentReply, UserId,
     },
-    platform::list_identities::{self, tag},
+    platform::{
+        Actor, Platform, access,
+        content::ContentOf,
+        idempotency::Right,
+        list_identities::{self, tag},
+        nouns::{CommentHandle, Comments, ReplyHandle},
+    },
     policy::{OrgAction, SpaceAction},
     store::{
         Key, ListSpec, Lister, Operation, Page, PageRequest, Value, ids_of,
         records::{CommentRecord, MemberRecord, PageTarget, Posted, ReplyRecord},
     },
-};
-
-pub(super) use self::{
-    lookup::CommentedContent,
-    text::text_of,
-    view::{CommentReader, PagesNow},
-    write::{PurgeReplies, drop_some},
 };
 
 /// Filter, order and format of a list of comments.

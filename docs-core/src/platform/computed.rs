@@ -17,7 +17,6 @@ use serde_json::Value;
 
 pub(super) use self::placed::{MadePage, Place};
 use self::{outline::SpecPages, placed::place};
-use super::{EntityTag, Platform, openapi_specs};
 use crate::{
     Error, Result,
     content::{PageEntry, PageKind, PageTree},
@@ -25,6 +24,7 @@ use crate::{
         ContentRef, MAX_COMPUTED_PAGES, MAX_COMPUTED_PLACES, OpenApiSpecVersionId, OrgId, PageId,
         SpecVisibility,
     },
+    platform::{Platform, openapi_specs, precondition::EntityTag},
     ports::SpecOutline,
     store::records::{OpenApiSpecRecord, OpenApiSpecVersionRecord},
 };

@@ -9,19 +9,10 @@ mod specs;
 mod tags;
 mod view;
 
-pub(super) use self::view::page_base;
-pub use self::{documents::ShownDocument, redirects::PageRedirect};
-
 use std::sync::Arc;
 
-use super::{
-    Actor, EntityTag, Platform, access, change_requests,
-    files::Bearer,
-    nouns::ContentHandle,
-    revisions,
-    sites::Placement,
-    visitors::{Admitted, ContentFilter, Reader, Visitor, VisitorBearer},
-};
+pub(super) use self::view::page_base;
+pub use self::{documents::ShownDocument, redirects::PageRedirect};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::{Evaluated, FileEntry, LinkTarget, ReusableEntry, View},
@@ -29,7 +20,16 @@ use crate::{
         ContentFormat, FileId, PageId, Pages, ReusableContent, ReusableId, Revision, RevisionFile,
         RevisionId, RevisionPage, SpaceId,
     },
-    platform::list_identities::tag,
+    platform::{
+        Actor, Platform, access, change_requests,
+        files::Bearer,
+        list_identities::tag,
+        nouns::ContentHandle,
+        precondition::EntityTag,
+        revisions,
+        sites::Placement,
+        visitors::{Admitted, ContentFilter, Reader, Visitor, VisitorBearer},
+    },
     policy::SpaceAccess,
     store::{
         ListIdentity, Page, PageRequest, Tx, checked_limit, open_cursor,

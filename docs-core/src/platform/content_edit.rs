@@ -12,20 +12,21 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use self::plan::Plan;
-use super::{
-    Actor, Platform, Right, access, at_once,
-    change_requests::{feed_head, find, require_living},
-    content::Shown,
-    files::Bearer,
-    nouns::{ChangeRequestHandle, RequestRef},
-    revisions,
-};
 use crate::{
     BoxFuture, Error, Result,
     content::{Edited, Touch},
     model::{
         ContentEdit, ContentUpdate, ContentUpdateChange, InsertFilesChange, PageRef, PageRefObject,
         ReusableContent, RevisionFile, RevisionId, SpaceId, Timestamp, UpdateContent, UserId, UserUrls,
+    },
+    platform::{
+        Actor, Platform, access,
+        change_requests::{feed_head, find, require_living},
+        content::Shown,
+        files::Bearer,
+        idempotency::{Right, at_once},
+        nouns::{ChangeRequestHandle, RequestRef},
+        revisions,
     },
     policy::SpaceAction,
     store::{

@@ -12,19 +12,17 @@ use std::{ops::Range, sync::Arc};
 use ::bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-pub(in crate::platform) use bearer::Bearer;
-pub use bearer::FileReach;
-pub(in crate::platform) use bytes::FilePlace;
-pub use presentation::Disposition;
-pub use upload::{FileUpload, NewUpload};
-
-pub(in crate::platform) use writer::FileWriter;
-
-use super::Platform;
+pub(in crate::platform) use self::{bearer::Bearer, bytes::FilePlace, writer::FileWriter};
+pub use self::{
+    bearer::FileReach,
+    presentation::Disposition,
+    upload::{FileUpload, NewUpload},
+};
 use crate::{
     BoxFuture, Error, Result,
     content::{FileEntry, PART_BYTES, clean_file_name},
     model::{FileId, GitBlob, MediaType, SpaceId},
+    platform::Platform,
     store::{Hash, records::SpaceRecord},
 };
 

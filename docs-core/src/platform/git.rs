@@ -13,11 +13,16 @@ pub(super) use self::{
     setting::{MAX_DELIVERY, RepositoryLook, SyncRun, follow, restored, settled},
     sync::{ExportPayload, ImportPayload, lane},
 };
-use super::{Actor, Right, access, at_once, jobs::Job, nouns::SpaceHandle};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::gitsync::RepoPath,
     model::{ExportGitRepository, GitSync, ImportGitRepository, JobId, SpaceId, is_full_ref},
+    platform::{
+        Actor, access,
+        idempotency::{Right, at_once},
+        jobs::Job,
+        nouns::SpaceHandle,
+    },
     policy::SpaceAction,
     store::{
         Operation, Tx,

@@ -18,13 +18,13 @@ use std::{
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
-pub(super) use right::Right;
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Actor, Answer, Platform};
+pub(super) use self::right::Right;
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{BASE32, UserId},
+    platform::{Actor, Answer, Platform},
     store::{
         Answers, Entity, Hash, Operation, Scan, StoreError, StoreFailure as _, Tx, records::IdempotencyRecord,
     },

@@ -20,18 +20,19 @@ use self::{
     gather::Gather,
     memory::{ImportSize, UNKNOWN_DOCUMENT, UNKNOWN_IMPORT},
 };
-use super::{
-    Actor, Platform, Right, at_once,
-    content::ContentOf,
-    jobs::{Effect, Job, Run, unpanicked},
-    nouns::ContentHandle,
-};
 use crate::{
     BoxFuture, Error, Result,
     content::{Edit, NewBody},
     model::{
         ImportContent, ImportContentResult, ImportContentSource as Source, JobStage, UserId, check_page_size,
         redacted,
+    },
+    platform::{
+        Actor, Platform,
+        content::ContentOf,
+        idempotency::{Right, at_once},
+        jobs::{Effect, Job, Run, unpanicked},
+        nouns::ContentHandle,
     },
     policy::SpaceAction,
     ports::DocumentFormat,

@@ -9,19 +9,21 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
-pub(super) use links::{drop_links, require_link_manager};
-pub(super) use redeem::{DropInvites, RedeemInvites};
-
-use super::{
-    Actor, Right, access, at_once,
-    members::{join, user_of},
-    nouns::Invites,
-    people::check_email,
+pub(super) use self::{
+    links::{drop_links, require_link_manager},
+    redeem::{DropInvites, RedeemInvites},
 };
 use crate::{
     BoxFuture, Error, Result,
     model::{EmailInvite, InviteEmail, InviteId, InviteUsers, InvitedUsers, Patch, Role, Timestamp, UserId},
-    platform::list_identities::tag,
+    platform::{
+        Actor, access,
+        idempotency::{Right, at_once},
+        list_identities::tag,
+        members::{join, user_of},
+        nouns::Invites,
+        people::check_email,
+    },
     policy::OrgAction,
     store::{
         ListSpec, Lister, Operation, Page, PageRequest, Tx,

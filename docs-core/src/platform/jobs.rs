@@ -11,7 +11,6 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use futures_util::FutureExt as _;
 use serde::{Serialize, de::DeserializeOwned};
-
 use tokio::time::Instant;
 
 use self::{run::Stopping, tidy::TIDY_CHUNK, turns::Reach};
@@ -20,16 +19,16 @@ pub(super) use self::{
     tidy::JOBS_KEPT,
     turns::Turns,
 };
-use super::{
-    Platform, collect, collections, comments, git, import, invites, members,
-    metrics::{JOB_DURATION, JOB_FAILURES, JOB_RUNS, error_label},
-    openapi_specs, pdf,
-    search::Round,
-    site_settings, spaces, teams, translations,
-};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{JobId, Timestamp},
+    platform::{
+        Platform, collect, collections, comments, git, import, invites, members,
+        metrics::{JOB_DURATION, JOB_FAILURES, JOB_RUNS, error_label},
+        openapi_specs, pdf,
+        search::Round,
+        site_settings, spaces, teams, translations,
+    },
     store::{
         FeedPos,
         jobs::{self, Audience, NewJob, PutOff},

@@ -1,8 +1,8 @@
 //! Layout of the store: the derived rows of its records, their version, and their rebuild.
 
-use super::{Platform, nouns::Caller};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
+    platform::{Platform, nouns::Caller},
     store::{Drift, EnsureLayout, KINDS, LAYOUT, RebuildStep, Start, verify},
 };
 

@@ -4,14 +4,16 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 
-use super::{
-    access::resolver, audit, collect, content_edit, git, idempotency, import, invites, jobs, openapi_specs,
-    orgs, pdf, permissions, reviews, saml, site_settings, sites, sites::outline, spaces, teams, translations,
-    tree, visitors,
-};
 use crate::{
     content::{MAX_MOVED, expression, gitsync, markdown},
     model::{self, InsertFilesChange, RequestReviewers, UpdateContent},
+    platform::{
+        access::resolver,
+        audit, collect, content_edit, git, idempotency, import, invites, jobs, openapi_specs, orgs, pdf,
+        permissions, reviews, saml, site_settings,
+        sites::{self, outline},
+        spaces, teams, translations, tree, visitors,
+    },
 };
 
 /// A limit that is not part of a schema.

@@ -13,11 +13,6 @@ use self::{
     listing::{CursorPlace, Listing, Rows},
     outside::Outside,
 };
-use super::{
-    Actor, ContentOf, Platform, access, change_requests,
-    content::Located,
-    nouns::{ChangeRequestHandle, ContentHandle, RequestRef, SpaceHandle},
-};
 use crate::{
     BoxFuture, Error, Result,
     content::{ContentError, Link, LinkRange, LinkSource, LinkTarget, Standing, View},
@@ -25,7 +20,12 @@ use crate::{
         BrokenContext, BrokenLinks, ContentLocation, ContentRef, LinkList, LinkStats, LinkStatus, LinkUsage,
         List, PageId, RevisionId, SpaceId, VersionContext,
     },
-    platform::list_identities,
+    platform::{
+        Actor, Platform, access, change_requests,
+        content::{ContentOf, Located},
+        list_identities,
+        nouns::{ChangeRequestHandle, ContentHandle, RequestRef, SpaceHandle},
+    },
     store::{
         Key, ListIdentity, MAX_SCANNED, Page, PageRequest, Tx, checked_limit, open_cursor,
         records::{ChangeRequestRecord, RevisionRecord},

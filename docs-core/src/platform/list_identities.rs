@@ -7,7 +7,14 @@ use crate::{
     model::{
         BrokenContext, ContentTarget, LinkStatus, ListOrder, OrgId, PageId, Role, SiteId, SpaceId, UserId,
     },
-    platform::{AuditFilter, CommentQuery, Reach, RequestFilter, SiteFilter, TeamFilter, tree::Wanted},
+    platform::{
+        audit::AuditFilter,
+        change_requests::RequestFilter,
+        comments::CommentQuery,
+        sites::SiteFilter,
+        teams::TeamFilter,
+        tree::{Reach, Wanted},
+    },
     store::ListIdentity,
 };
 

@@ -8,14 +8,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-pub(super) use join::{Joined, join, user_of};
-pub(super) use leave::ClearMember;
-pub use list::MemberFilter;
-
-use super::{
-    Actor, Platform,
-    access::{self, AccessResolver},
-    nouns::{MemberHandle, OrgHandle},
+pub use self::list::MemberFilter;
+pub(super) use self::{
+    join::{Joined, join, user_of},
+    leave::ClearMember,
 };
 use crate::{
     BoxFuture, Error, Result,
@@ -23,7 +19,12 @@ use crate::{
         ListOrder, Member, MemberObject, MemberSpace, OrgId, Patch, Role, Timestamp, UpdateMember, UserId,
         Visit,
     },
-    platform::list_identities,
+    platform::{
+        Actor, Platform,
+        access::{self, AccessResolver},
+        list_identities,
+        nouns::{MemberHandle, OrgHandle},
+    },
     policy::{OrgAccess, OrgAction},
     store::{
         Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, key,

@@ -10,10 +10,10 @@ use std::{
 
 use tokio::{sync::Mutex, time::Instant};
 
-use super::{Platform, search::Follower};
 use crate::{
     BoxFuture, ErrorKind, Result,
     content::CacheStats,
+    platform::{Platform, search::Follower},
     ports::{Metric, Metrics},
     store::{
         AttemptOutcome, Entity, MAX_SCAN, Mode, Observer, Scan, StoreError,

@@ -64,7 +64,7 @@ use std::{fmt, sync::Arc};
 
 use builder::Ports;
 use chrono::TimeDelta;
-use idempotency::{Right, at_once};
+use idempotency::at_once;
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use audit::{AuditFilter, AuditLog};

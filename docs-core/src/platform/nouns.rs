@@ -16,11 +16,13 @@ use std::fmt;
 
 pub(super) use self::addresses::{ContentAddress, GrantTarget};
 pub(crate) use self::addresses::{RequestRef, SiteRef};
-use super::{Platform, TokenUser, Visitor};
-use crate::model::{
-    CollectionId, CommentId, CommentReplyId, InviteId, OpenApiSpecVersionId, OrgId, RedirectId,
-    SamlProviderId, SectionGroupId, SectionId, ShareLinkId, SiteSpaceId, SpaceId, TeamId, TranslationId,
-    UserId,
+use crate::{
+    model::{
+        CollectionId, CommentId, CommentReplyId, InviteId, OpenApiSpecVersionId, OrgId, RedirectId,
+        SamlProviderId, SectionGroupId, SectionId, ShareLinkId, SiteSpaceId, SpaceId, TeamId, TranslationId,
+        UserId,
+    },
+    platform::{Platform, token_user::TokenUser, visitors::Visitor},
 };
 
 /// The platform as used by one caller: the start of every operation.

@@ -23,10 +23,6 @@ pub(super) use self::{
     change::PurgeSpec,
     shown::{MAX_SHOWN, SpecDetailCache},
 };
-use super::{
-    Actor, Platform, Right, access,
-    nouns::{OpenApiSpecHandle, OpenApiSpecVersionHandle, OpenApiSpecs},
-};
 use crate::{
     BoxFuture, Error, Result,
     model::{
@@ -34,7 +30,12 @@ use crate::{
         OpenApiSpecPermissions, OpenApiSpecSlug, OpenApiSpecUrls, OpenApiSpecVersion, OrgId, PutOpenApiSpec,
         SpecVisibility, UpdateOpenApiSpec,
     },
-    platform::list_identities::tag,
+    platform::{
+        Actor, Platform, access,
+        idempotency::Right,
+        list_identities::tag,
+        nouns::{OpenApiSpecHandle, OpenApiSpecVersionHandle, OpenApiSpecs},
+    },
     policy::{OrgAccess, OrgAction},
     store::{
         Key, ListSpec, Lister, Page, PageRequest, Tx,

@@ -4,11 +4,6 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
 
-use super::{
-    Actor, Platform, access,
-    members::user_of,
-    nouns::{Caller, OrgHandle, Orgs},
-};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{
@@ -16,7 +11,12 @@ use crate::{
         OrganizationPermissions, OrganizationPointer, OrganizationPointerType, OrganizationTitle,
         OrganizationUrls, Role, Subdomain, SubdomainObject, UpdateAccount, UpdateOrganization, UserId,
     },
-    platform::list_identities::tag,
+    platform::{
+        Actor, Platform, access,
+        list_identities::tag,
+        members::user_of,
+        nouns::{Caller, OrgHandle, Orgs},
+    },
     policy::{OrgAccess, OrgAction},
     ports::id_text,
     store::{

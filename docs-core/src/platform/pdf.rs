@@ -22,11 +22,11 @@ use tokio::time::Instant;
 
 pub(super) use self::job::PdfWork;
 use self::pieces::Manifest;
-use super::{Platform, change_requests, files::Bearer, nouns::ContentHandle};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::{PageKind, PageTree, TreePage, View, slugify},
     model::{ChangeRequestId, JobId, PageId, PdfLink, SpaceId, Timestamp},
+    platform::{Platform, change_requests, files::Bearer, nouns::ContentHandle},
     ports::Pdf,
     store::{
         FeedPos, Hash,
@@ -48,7 +48,8 @@ const ASK_AGAIN: Duration = Duration::from_secs(2);
 /// Job events that are read in one batch.
 const NEWS_AT_ONCE: u32 = 500;
 
-const _: () = assert!(PDF_KEPT.as_secs() * 2 < super::collect::UNTOUCHED.num_seconds().unsigned_abs());
+const _: () =
+    assert!(PDF_KEPT.as_secs() * 2 < crate::platform::collect::UNTOUCHED.num_seconds().unsigned_abs());
 
 /// The part of a content that becomes a PDF.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

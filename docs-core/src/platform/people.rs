@@ -6,18 +6,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use known::knows;
-
-use super::{
-    Actor, Platform, TokenUser,
-    invites::RedeemInvites,
-    nouns::{Caller, UserHandle, Users},
-    saml,
-};
+use self::known::knows;
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{BASE32, BoundedText, JobId, OrgId, Timestamp, TokenId, User, UserId, UserObject, UserUrls},
-    platform::list_identities::tag,
+    platform::{
+        Actor, Platform,
+        invites::RedeemInvites,
+        list_identities::tag,
+        nouns::{Caller, UserHandle, Users},
+        saml,
+        token_user::TokenUser,
+    },
     store::{
         Batches, Entity, Hash, Key, ListSpec, Lister, MAX_SCAN, Operation, Page, PageRequest, Tx, Value,
         decode,

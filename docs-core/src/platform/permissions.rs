@@ -5,21 +5,22 @@ mod touched;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use touched::Touched;
 
-use super::{
-    Actor, Platform, Right,
-    access::{self, Audience, MAX_TEAM_GRANTS},
-    at_once, named,
-    nouns::Permissions,
-};
+use self::touched::Touched;
 use crate::{
     BoxFuture, Error, Result,
     model::{
         ContentTarget, Grantee, Invite, OrgId, Patch, Role, TeamId, TeamPermission, Timestamp,
         UpdatePermission, UserId, UserPermission,
     },
-    platform::list_identities::{self, tag},
+    platform::{
+        Actor, Platform,
+        access::{self, Audience, MAX_TEAM_GRANTS},
+        idempotency::{Right, at_once},
+        list_identities::{self, tag},
+        named,
+        nouns::Permissions,
+    },
     policy::{CollectionAction, OrgAccess, OrgAction, SpaceAction},
     store::{
         Entity, Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Tx, decode,

@@ -9,9 +9,9 @@ use std::{fmt, marker::PhantomData};
 use async_trait::async_trait;
 use serde::Serialize;
 
-use super::{Actor, Answer, Platform};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
+    platform::{Actor, Answer, Platform},
     store::{Hash, Key, Operation, Tx, Written},
 };
 

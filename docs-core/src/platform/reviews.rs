@@ -4,13 +4,6 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
 
-use super::{
-    Actor, ContentOf, Platform, Right,
-    access::{self, AccessResolver},
-    change_requests::{find, require_living, require_own},
-    comments::{CommentReader, CommentedContent, PagesNow, drop_some, text_of},
-    nouns::{ChangeRequestHandle, RequestRef},
-};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{
@@ -18,7 +11,16 @@ use crate::{
         RequestedReviewerObject, RequestedReviewers, Review, ReviewId, ReviewObject, ReviewStatus,
         ReviewerKind, SpaceId, Subject, SubmitReview, Timestamp, UserId,
     },
-    platform::list_identities::tag,
+    platform::{
+        Actor, Platform,
+        access::{self, AccessResolver},
+        change_requests::{find, require_living, require_own},
+        comments::{CommentReader, CommentedContent, PagesNow, drop_some, text_of},
+        content::ContentOf,
+        idempotency::Right,
+        list_identities::tag,
+        nouns::{ChangeRequestHandle, RequestRef},
+    },
     policy::{OrgAccess, SpaceAction},
     store::{
         Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, ids_of,

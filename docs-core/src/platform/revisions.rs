@@ -4,15 +4,15 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
 
-use super::{
-    Actor, Platform, Right, access, import::append::require_live, list_identities::tag, nouns::Revisions,
-    spaces::move_head,
-};
 use crate::{
     BoxFuture, Error, Result,
     model::{
         ChangeRequest, ChangeRequestId, RevisionId, RevisionObject, RevisionSummary, RevisionSummaryUrls,
         RevisionType, SpaceId, Timestamp, UserId,
+    },
+    platform::{
+        Actor, Platform, access, idempotency::Right, import::append::require_live, list_identities::tag,
+        nouns::Revisions, spaces::move_head,
     },
     policy::SpaceAction,
     store::{

@@ -9,15 +9,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-pub(super) use login::SAML_LOGIN_WINDOW;
-pub use login::{SamlAnswer, SamlStart};
-pub(super) use refusal::{MOST_UNSIGNED, Unsigned};
-pub use session::SamlSession;
-pub(super) use session::{SESSION_WINDOW, require_current};
-
-use super::{
-    Actor, Platform, Right, access,
-    nouns::{OrgHandle, SamlProviderHandle, SamlProviders},
+pub(super) use self::{
+    login::SAML_LOGIN_WINDOW,
+    refusal::{MOST_UNSIGNED, Unsigned},
+    session::{SESSION_WINDOW, require_current},
+};
+pub use self::{
+    login::{SamlAnswer, SamlStart},
+    session::SamlSession,
 };
 use crate::{
     BoxFuture, Error, Result,
@@ -26,7 +25,12 @@ use crate::{
         SamlProviderObject, SamlProviderStatus, SamlProviderUrls, SsoLogin, SsoLogins, TeamId,
         UpdateSamlProvider,
     },
-    platform::list_identities::tag,
+    platform::{
+        Actor, Platform, access,
+        idempotency::Right,
+        list_identities::tag,
+        nouns::{OrgHandle, SamlProviderHandle, SamlProviders},
+    },
     policy::{OrgAccess, OrgAction},
     store::{
         Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx,

@@ -13,15 +13,7 @@ use std::{
     sync::Arc,
 };
 
-pub(super) use follow::{Follower, Round};
-
-use super::{
-    Actor, Platform,
-    access::{self, AccessResolver},
-    nouns::{OrgHandle, SiteHandle, SpaceHandle},
-    sites::{Opened, Part, Viewer},
-    visitors::{Reader, VisitorClaims},
-};
+pub(super) use self::follow::{Follower, Round};
 use crate::{
     BoxFuture, Error, Result,
     content::{ENDLESS, PageEntry, PageKind, View},
@@ -29,7 +21,14 @@ use crate::{
         OrgId, PageId, PageUrls, SearchPageResult, SearchSectionResult, SearchSite, SearchSpaceResult,
         SearchText, SiteSearchMode, SiteSearchScope, SiteSpaceId, SpaceId,
     },
-    platform::list_identities,
+    platform::{
+        Actor, Platform,
+        access::{self, AccessResolver},
+        list_identities,
+        nouns::{OrgHandle, SiteHandle, SpaceHandle},
+        sites::{Opened, Part, Viewer},
+        visitors::{Reader, VisitorClaims},
+    },
     policy::SpaceAccess,
     ports::search::{PageHit, Query, Rank, Scope, SearchQuery},
     store::{

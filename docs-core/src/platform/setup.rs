@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{
-    NewToken, NewUser, TokenSecret,
-    nouns::Caller,
-    orgs::OrgCreation,
-    people::{TokenCreation, UserCreation},
-};
 use crate::{
     BoxFuture, Error, Result,
     model::{BASE32, OrgId, OrganizationTitle, UserId},
+    platform::{
+        nouns::Caller,
+        orgs::OrgCreation,
+        people::{NewToken, NewUser, TokenCreation, TokenSecret, UserCreation},
+    },
     ports::{Clock, Ids, SealingKey},
     store::{Key, KeyBuf, Logged, Mode, Operation, Receipt, Store, StoreError, Tx, Value, run},
 };

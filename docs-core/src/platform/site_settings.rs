@@ -18,11 +18,13 @@ pub(super) use self::{
     redirects::{PurgeRedirects, drop_redirects, drop_some_redirects},
     share_links::{SharedLink, share_key},
 };
-use super::Platform;
 use crate::{
     Error, Result,
     model::{JobId, SiteId, Timestamp},
-    platform::jobs::{Effect, Job, Run},
+    platform::{
+        Platform,
+        jobs::{Effect, Job, Run},
+    },
     store::{
         Entity, Indexed, Key, Operation, Tx, jobs,
         records::{
@@ -34,8 +36,6 @@ use crate::{
 
 /// Records of a kind that one transaction removes together with a site.
 const AT_ONCE: u32 = 30;
-
-impl Platform {}
 
 /// Removes the settings of a site in the transaction that deletes the site: the secrets and the schema completely, and
 /// of the rest as many as fit. A job removes the remainder.

@@ -29,13 +29,6 @@ pub(super) use self::{
     places::remove_place,
     view::{Opened, Placement, Viewer, default_spaces},
 };
-use super::{
-    Actor, Platform, Right, access,
-    collect::StoringSince,
-    nouns::{SiteHandle, SiteRef, Sites},
-    site_settings::{SharedLink, customizations},
-    visitors::{Visit, Visitor},
-};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::{Edit, NewBody, NewPage, PageKind, PagePatch},
@@ -43,7 +36,15 @@ use crate::{
         CreateSite, CreateSpace, NewSpace, OrgId, Patch, PublishedSite, PublishedSiteObject, Site, SiteId,
         SiteSpaceId, SiteSpacesInput, SiteTitle, SiteType, SpaceId, SpaceTitle, UpdateSite,
     },
-    platform::list_identities,
+    platform::{
+        Actor, Platform, access,
+        collect::StoringSince,
+        idempotency::Right,
+        list_identities,
+        nouns::{SiteHandle, SiteRef, Sites},
+        site_settings::{SharedLink, customizations},
+        visitors::{Visit, Visitor},
+    },
     policy::{OrgAction, SiteAction},
     store::{
         Batches, Hash, Key, ListSpec, Lister, MAX_SCAN, Operation, Page, PageRequest, Tx, ids_of, key,

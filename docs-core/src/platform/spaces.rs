@@ -20,24 +20,25 @@ pub(super) use self::{
     purge::PurgeSpace,
     trash::{MarkTrash, is_deleted},
 };
-use super::{
-    Actor, Platform, Right,
-    access::{self, AccessResolver},
-    emoji::kept_emoji,
-    git,
-    nouns::{SpaceHandle, Spaces},
-    site_settings::SharedLink,
-    sites::Placement,
-    translations,
-    tree::{ContentMove, Reach, Transfer, Walk, Wanted, room_in},
-    visitors::Visitor,
-};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{
         ChangeRequestStatus, ContentTarget, CreateSpace, DefaultLevel, Emoji, MoveContent, OrgId, Patch,
         SiteId, SiteVisibility, Space, SpaceId, SpaceObject, SpaceTitle, SpaceType, SpaceUrls, Timestamp,
         TransferContent, UpdateSpace, UserId, Visibility, VisitorAuth, VisitorAuthBackend,
+    },
+    platform::{
+        Actor, Platform,
+        access::{self, AccessResolver},
+        emoji::kept_emoji,
+        git,
+        idempotency::Right,
+        nouns::{SpaceHandle, Spaces},
+        site_settings::SharedLink,
+        sites::Placement,
+        translations,
+        tree::{ContentMove, Reach, Transfer, Walk, Wanted, room_in},
+        visitors::Visitor,
     },
     policy::{OrgAction, SpaceAccess, SpaceAction, SpaceProof},
     store::{

@@ -4,12 +4,9 @@ mod change;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-pub(super) use change::PurgeTeam;
-use change::{RemoveTeamMember, SetTeamMember, TeamCreation, TeamDeletion, TeamMembersUpdate, TeamUpdate};
-
-use super::{
-    Actor, Platform, Right, access,
-    nouns::{MemberHandle, TeamHandle, Teams},
+pub(super) use self::change::PurgeTeam;
+use self::change::{
+    RemoveTeamMember, SetTeamMember, TeamCreation, TeamDeletion, TeamMembersUpdate, TeamUpdate,
 };
 use crate::{
     BoxFuture, Error, Result,
@@ -17,7 +14,12 @@ use crate::{
         CreateTeam, MemberTeam, OrgId, PutTeamMember, Role, Team, TeamId, TeamMember, TeamMemberPermissions,
         TeamMembership, TeamObject, UpdateTeam, UpdateTeamMembers, UserId,
     },
-    platform::list_identities::{self, tag},
+    platform::{
+        Actor, Platform, access,
+        idempotency::Right,
+        list_identities::{self, tag},
+        nouns::{MemberHandle, TeamHandle, Teams},
+    },
     policy::{OrgAccess, OrgAction, TeamAccess},
     store::{
         Batches, Key, ListSpec, Lister, MAX_SCAN, Page, PageRequest, Tx, ids_of,

@@ -1,11 +1,5 @@
 //! Templates: initial pages for a space.
 
-use super::{
-    Right, at_once,
-    content::ContentOf,
-    import::{Gathered, append::Append, folder::Folder},
-    nouns::SpaceHandle,
-};
 use crate::{
     BoxFuture, Error, Result,
     content::{
@@ -14,6 +8,12 @@ use crate::{
         templates,
     },
     model::{ApplySpaceTemplate, ContentRef, SpaceTemplateParams, web_url},
+    platform::{
+        content::ContentOf,
+        idempotency::{Right, at_once},
+        import::{Gathered, append::Append, folder::Folder},
+        nouns::SpaceHandle,
+    },
     policy::SpaceAction,
 };
 

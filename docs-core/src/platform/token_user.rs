@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     model::{OrgId, UserId},
-    platform::Urls,
+    platform::urls::Urls,
     policy::SignIn,
     store::records::TokenRecord,
 };

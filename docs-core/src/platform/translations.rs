@@ -17,18 +17,19 @@ pub(super) use self::{
     run::TranslateSpace,
     segments::MAX_SEGMENT_BYTES,
 };
-use super::{
-    Actor, Platform, Right,
-    access::{self, AccessResolver},
-    list_identities::tag,
-    nouns::{TranslationHandle, Translations},
-};
 use crate::{
     BoxFuture, Error, Result,
     content::document,
     model::{
         CreateTranslation, Document, OrgId, Translation, TranslationId, TranslationObject, TranslationResult,
         TranslationSource, TranslationStatus, TranslationUrls, UpdateTranslation,
+    },
+    platform::{
+        Actor, Platform,
+        access::{self, AccessResolver},
+        idempotency::Right,
+        list_identities::tag,
+        nouns::{TranslationHandle, Translations},
     },
     policy::{TranslatedSpaces, TranslationAccess},
     store::{
@@ -202,7 +203,7 @@ impl<'p> TranslationHandle<'p> {
                     job: platform.id(),
                     now: platform.now(),
                 };
-                platform.write_and_show(actor, &run, |_| super::at_once(Ok(()))).await
+                platform.write_and_show(actor, &run, |_| crate::platform::idempotency::at_once(Ok(()))).await
             });
             done.await
         })

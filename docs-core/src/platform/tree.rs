@@ -1,7 +1,8 @@
 //! The tree of collections and spaces: its invariants, and lists that walk it.
 //!
-//! Collections are nested at most [`MAX_DEPTH`](super::access::MAX_DEPTH) deep and without cycles. Each has a limited
-//! number of children, ordered by rank. A write reads everything these invariants depend on in its own transaction.
+//! Collections are nested at most [`MAX_DEPTH`](crate::platform::access::MAX_DEPTH) deep and without cycles. Each has a
+//! limited number of children, ordered by rank. A write reads everything these invariants depend on in its own
+//! transaction.
 
 mod moving;
 mod parent;

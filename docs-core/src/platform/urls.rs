@@ -1,14 +1,14 @@
 //! The addresses in responses.
 
-use super::{
-    ContentOf, Version,
-    own_paths::{API, APP, FILES, SAML, SITES, WEBHOOKS},
-};
 use crate::{
     model::{
         ChangeRequestId, CollectionId, CommentId, CommentReplyId, InviteId, JobId, OpenApiSpecVersionId,
         OrgId, PageId, RevisionId, SamlProviderId, SamlService, ShareLinkId, SiteId, SpaceId, TranslationId,
         UserId, web_url,
+    },
+    platform::{
+        content::{ContentOf, Version},
+        own_paths::{API, APP, FILES, SAML, SITES, WEBHOOKS},
     },
     store::records::CommentScope,
 };

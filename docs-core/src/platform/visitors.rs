@@ -15,16 +15,18 @@ mod uses;
 
 use std::sync::Arc;
 
-pub(super) use admit::{Admitted, Visit};
-pub(super) use file_bearer::{MAX_SEALED_CLAIMS, ShownFiles, VisitorBearer};
-pub use moment::Moment;
-pub use open_site::OpenSite;
-pub(super) use reader::{ContentFilter, Reader, VisitorClaims};
-
 use serde::{Deserialize, Serialize};
 
-use super::Actor;
-use crate::model::{ShareLinkId, SiteId, UserId};
+pub(super) use self::{
+    admit::{Admitted, Visit},
+    file_bearer::{MAX_SEALED_CLAIMS, ShownFiles, VisitorBearer},
+    reader::{ContentFilter, Reader, VisitorClaims},
+};
+pub use self::{moment::Moment, open_site::OpenSite};
+use crate::{
+    model::{ShareLinkId, SiteId, UserId},
+    platform::Actor,
+};
 
 /// A reader of published sites as part of their audience. A visitor has no other permissions, even if they are a
 /// member.

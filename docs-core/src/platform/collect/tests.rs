@@ -20,7 +20,7 @@ use super::*;
 use crate::{
     Actor,
     model::{CreateChangeRequest, CreateSpace, OrgId, UpdateContent},
-    platform::{NewUser, jobs::Job as _},
+    platform::{jobs::Job as _, people::NewUser},
     store::{
         Batch, FeedPos, Leftovers, Mode, Objects, Scan, Store, Txn,
         jobs::{self, NewJob},

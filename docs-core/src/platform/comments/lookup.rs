@@ -5,7 +5,10 @@ use std::sync::Arc;
 use crate::{
     Error, Result,
     model::{CommentId, CommentReplyId, CommentStatus, RevisionId, UserId},
-    platform::{Actor, ContentOf, Version, access, change_requests},
+    platform::{
+        Actor, access, change_requests,
+        content::{ContentOf, Version},
+    },
     policy::SpaceAccess,
     store::{
         Hash, Key, Tx, Value, id_of,

@@ -12,7 +12,8 @@ use crate::{
         CommentId, CommentInput, CommentReplyId, CommentStatus, CommentText, Emoji, JobId, Timestamp, UserId,
     },
     platform::{
-        Actor, ContentOf, Platform,
+        Actor, Platform,
+        content::ContentOf,
         jobs::{Effect, Job, Run},
     },
     policy::{CommentAction, SpaceAction},

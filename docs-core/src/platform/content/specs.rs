@@ -4,7 +4,7 @@ use crate::{
     BoxFuture, Result,
     content::Evaluated,
     model::{PageId, ReusableId},
-    platform::{ShownSpec, nouns::ContentHandle},
+    platform::{nouns::ContentHandle, openapi_specs::ShownSpec},
 };
 
 impl<'p> ContentHandle<'p> {

@@ -5,7 +5,7 @@ use crate::{
     BoxFuture, Result,
     content::PageTree,
     model::{Revision, RevisionId},
-    platform::{Actor, EntityTag, Platform, files::Bearer, nouns::ContentHandle, revisions},
+    platform::{Actor, Platform, files::Bearer, nouns::ContentHandle, precondition::EntityTag, revisions},
     store::records::SpaceRecord,
 };
 

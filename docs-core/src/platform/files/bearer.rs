@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, ErrorKind, Result,
     model::{OrgId, SpaceId, UserId},
-    platform::{Actor, Platform, TokenUser, access, visitors::VisitorBearer},
+    platform::{Actor, Platform, access, token_user::TokenUser, visitors::VisitorBearer},
     store::Tx,
 };
 

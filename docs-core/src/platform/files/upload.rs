@@ -10,7 +10,9 @@ use crate::{
     content::{Edit, check_file_name},
     model::{BoundedText, FileId, MAX_FILE_BYTES, MediaType, RevisionFile, UserId},
     platform::{
-        Actor, ContentOf, Platform, Right, Shown,
+        Actor, Platform,
+        content::{ContentOf, Shown},
+        idempotency::Right,
         import::append::{Append, Target},
         nouns::ContentHandle,
     },

@@ -29,7 +29,12 @@ use crate::{
         BoundedText, GitSyncJob, GitSyncObject, GitSyncProgress, GitSyncSetting, GitSyncWebhook, JobId,
         SetGitSync, SpaceId, is_full_ref,
     },
-    platform::{Actor, Platform, Right, access, at_once, nouns::SpaceHandle, secret::Secret},
+    platform::{
+        Actor, Platform, access,
+        idempotency::{Right, at_once},
+        nouns::SpaceHandle,
+        secret::Secret,
+    },
     policy::SpaceAction,
     ports::GitAccess,
     store::{

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::super::{Actor, Platform, access};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{
@@ -12,7 +11,8 @@ use crate::{
         OrgId, Patch, Role, SpaceInvite, ToCollection, ToOrganization, ToSpace, UpdateLinkInvite,
     },
     platform::{
-        Right,
+        Actor, Platform, access,
+        idempotency::Right,
         list_identities::tag,
         nouns::{InviteHandle, Invites},
     },

@@ -5,18 +5,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    super::{
-        Actor, Platform, access,
-        members::{Joined, join, user_of},
-    },
-    links,
-};
+use super::links;
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{ContentTarget, Grantee, InviteId, JobId, JoinedOrganization, OrgId, Role, Timestamp, UserId},
     platform::{
+        Actor, Platform, access,
         jobs::{Effect, Job, Run},
+        members::{Joined, join, user_of},
         nouns::InviteHandle,
         spaces,
     },
@@ -186,7 +182,7 @@ async fn raise(tx: &mut Tx, member: MemberRecord) -> Result<()> {
     if join(tx, member.clone()).await? == Joined::Now {
         return Ok(());
     }
-    let old = super::super::members::find(tx, &member.organization, &member.user).await?;
+    let old = crate::platform::members::find(tx, &member.organization, &member.user).await?;
     let new = MemberRecord {
         role: old.role.max(member.role),
         sso: old.sso || member.sso,

@@ -2,14 +2,14 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::super::{
-    Actor, Platform, access,
-    list_identities::tag,
-    nouns::{Caller, SpaceHandle},
-};
 use crate::{
     BoxFuture, Error, Result,
     model::{Job, JobId, JobObject, JobResult, JobState, OrgId, SpaceId, User, UserId},
+    platform::{
+        Actor, Platform, access,
+        list_identities::tag,
+        nouns::{Caller, SpaceHandle},
+    },
     policy::SpaceAction,
     store::{ListSpec, Lister, Page, PageRequest, Tx, records::JobRecord},
 };

@@ -7,10 +7,11 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{Job, Platform};
+use super::Job;
 use crate::{
     Error, ErrorKind, Result,
     model::{JobId, JobProgress, JobStage, UserId},
+    platform::Platform,
     store::{
         Tx,
         jobs::{self, Audience, BeginJob, FinishJob, JobEnd, JobOutcome, NewJob, TellProgress},

@@ -5,11 +5,10 @@ use std::{collections::VecDeque, sync::Arc};
 use async_trait::async_trait;
 use chrono::TimeDelta;
 
-use super::super::{Platform, invites};
 use crate::{
     BoxFuture, Result,
-    store::Entity as _,
-    store::{FeedPos, Key, KeyBuf, Operation, Tx, records::JobRecord, topic},
+    platform::{Platform, invites},
+    store::{Entity as _, FeedPos, Key, KeyBuf, Operation, Tx, records::JobRecord, topic},
 };
 
 /// Retention of finished jobs.

@@ -5,14 +5,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    super::{Actor, Platform, access},
-    spare_administrator,
-};
+use super::spare_administrator;
 use crate::{
     BoxFuture, Error, Result,
     model::{ChangeRequestId, JobId, OrgId, TeamId, Timestamp, UserId},
     platform::{
+        Actor, Platform, access,
         jobs::{Effect, Job, Run},
         nouns::MemberHandle,
     },

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use super::super::access;
 use crate::{
     BoxFuture, Result,
     model::{BoundedText, ListOrder, Member, MemberRole, MemberSort, OrgId, UserId},
-    platform::{list_identities, nouns::Members},
+    platform::{access, list_identities, nouns::Members},
     policy::OrgAction,
     store::{
         CursorFingerprint, Intersection, Key, KeyBuf, MAX_SCANNED, Page, PageRequest, Tx, checked_limit,

@@ -2,7 +2,7 @@
 
 use crate::{
     model::{CollectionId, ContentTarget, OrgId, RevisionId, SiteId, SpaceId},
-    platform::{ContentOf, sites::SiteOf},
+    platform::{content::ContentOf, sites::SiteOf},
 };
 
 /// The ids of a site.

@@ -1,11 +1,18 @@
 //! Constructors of callers, and of the nouns that a caller starts with.
 
 use super::{
-    super::{Actor, ContentOf, Platform, Thread, Version, Visitor},
     Caller, CollectionHandle, CommentHandle, ContentAddress, ContentHandle, GrantTarget, OrgHandle, Orgs,
     Permissions, RequestRef, SpaceHandle, UserHandle, Users, Who,
 };
-use crate::model::{CollectionId, ContentTarget, OrgId, SpaceId, UserId};
+use crate::{
+    model::{CollectionId, ContentTarget, OrgId, SpaceId, UserId},
+    platform::{
+        Actor, Platform,
+        comments::Thread,
+        content::{ContentOf, Version},
+        visitors::Visitor,
+    },
+};
 
 impl Platform {
     /// Returns the platform as used by a user.

@@ -13,8 +13,8 @@ use crate::{
         OpenApiSpecVersionObject, OpenApiSpecVersionUrls, OrgId, SpecVisibility,
     },
     platform::{
-        Actor, FileReach, Platform, StoredFile, access,
-        files::{Bearer, FilePlace},
+        Actor, Platform, access,
+        files::{Bearer, FilePlace, FileReach, StoredFile},
     },
     policy::OrgAction,
     ports::SpecFormat,

@@ -11,7 +11,8 @@ use crate::{
         VisitorAuthBackend, web_url,
     },
     platform::{
-        Actor, Platform, Right, access,
+        Actor, Platform, access,
+        idempotency::Right,
         nouns::{Caller, SiteHandle, SiteRef},
         secret::Secret,
     },

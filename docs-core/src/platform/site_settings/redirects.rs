@@ -14,7 +14,8 @@ use crate::{
         UpdateSiteRedirect,
     },
     platform::{
-        Actor, Platform, Right, access, at_once,
+        Actor, Platform, access,
+        idempotency::{Right, at_once},
         jobs::{Effect, Job, Run},
         list_identities::tag,
         nouns::{RedirectHandle, Redirects, SiteHandle, SiteRef},

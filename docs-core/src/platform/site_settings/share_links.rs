@@ -11,7 +11,8 @@ use crate::{
         SiteVisibility, Space, UpdateShareLink,
     },
     platform::{
-        Actor, Platform, Right, access, at_once,
+        Actor, Platform, access,
+        idempotency::{Right, at_once},
         list_identities::tag,
         nouns::{Caller, ShareLinkHandle, ShareLinks, SiteRef},
         secret::Secret,

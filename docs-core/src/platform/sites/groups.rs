@@ -17,7 +17,9 @@ use crate::{
         UpdateSectionGroup,
     },
     platform::{
-        Actor, Platform, Right, list_identities,
+        Actor, Platform,
+        idempotency::Right,
+        list_identities,
         nouns::{SectionGroupHandle, SectionGroups, SiteRef},
     },
     store::{

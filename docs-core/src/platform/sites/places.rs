@@ -14,7 +14,9 @@ use crate::{
     BoxFuture, Error, Result,
     model::{AddSiteSpace, JobId, SectionId, SiteSpace, SiteSpaceId, SpaceId, Timestamp, UpdateSiteSpace},
     platform::{
-        Actor, Platform, Right, access, list_identities,
+        Actor, Platform, access,
+        idempotency::Right,
+        list_identities,
         nouns::{SiteRef, SiteSpaceHandle, SiteSpaces},
         site_settings,
     },

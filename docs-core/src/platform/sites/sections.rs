@@ -19,7 +19,9 @@ use crate::{
         UpdateSection,
     },
     platform::{
-        Actor, Platform, Right, list_identities,
+        Actor, Platform,
+        idempotency::Right,
+        list_identities,
         nouns::{SectionHandle, Sections, SiteHandle, SiteRef},
         site_settings,
     },

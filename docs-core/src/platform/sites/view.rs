@@ -17,9 +17,10 @@ use crate::{
         SiteSpaceId, SiteSpaceObject, SiteSpaceUrls, SiteStructure, SiteUrls, Space, SpaceId,
     },
     platform::{
-        Actor, Platform, Urls,
+        Actor, Platform,
         access::AccessResolver,
         site_settings::SharedLink,
+        urls::Urls,
         visitors::{Reader, Visitor, VisitorClaims},
     },
     policy::{OrgAccess, SpaceAccess},

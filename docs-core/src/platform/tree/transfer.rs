@@ -9,9 +9,10 @@ use crate::{
     Error, ErrorKind, Result,
     model::{ContentTarget, OrgId, Rank, Timestamp},
     platform::{
-        Actor, RESTORE_WINDOW,
+        Actor,
         access::{self, AccessResolver},
         git, invites,
+        spaces::RESTORE_WINDOW,
     },
     policy::{CollectionAction, OrgAccess, OrgAction, SpaceAction},
     store::{

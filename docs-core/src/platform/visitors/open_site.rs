@@ -7,7 +7,7 @@ use crate::{
     BoxFuture, Error, Result,
     content::Evaluated,
     model::{PageId, PublishedUrl, ResolvedUrl, RevisionId, SpaceId},
-    platform::{Platform, ShownDocument},
+    platform::{Platform, content::ShownDocument},
     store::{Tx, records::SiteRecord},
 };
 

@@ -3,10 +3,10 @@
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::super::sync::{ExportPayload, move_head_in_sync};
 use crate::{
     Result,
     model::{GitCommit, GitSyncDirection, RevisionId},
+    platform::git::sync::{ExportPayload, move_head_in_sync},
     store::{
         Hash, Operation, Tx, jobs,
         records::{GitState, RevisionRecord, SpaceRecord},

@@ -9,10 +9,6 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use super::{
-    super::{
-        import::{MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, check_size},
-        sync::{format_error, git_error, readable},
-    },
     space::{Revision, is_same_page},
     text_at,
 };
@@ -26,7 +22,15 @@ use crate::{
         },
     },
     model::{GitBlob, JobProgress, JobStage, PageId},
-    platform::{Platform, files::FilePlace, jobs::Progress},
+    platform::{
+        Platform,
+        files::FilePlace,
+        git::{
+            import::{MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, check_size},
+            sync::{format_error, git_error, readable},
+        },
+        jobs::Progress,
+    },
     ports::{Checkout, GitError, PushFile, PushFiles, SourceError, blob_id},
     store::Hash,
 };

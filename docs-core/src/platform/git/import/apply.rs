@@ -1,13 +1,12 @@
 //! Recording an import atomically: the revision, the head of the space, and the end of the job.
 
 use async_trait::async_trait;
-
 use serde::{Deserialize, Serialize};
 
-use super::super::sync::{ImportPayload, move_head_in_sync};
 use crate::{
     Result,
     model::{GitCommit, GitSyncDirection, RevisionId},
+    platform::git::sync::{ImportPayload, move_head_in_sync},
     store::{
         Hash, Operation, Tx, jobs,
         records::{GitState, RevisionRecord},

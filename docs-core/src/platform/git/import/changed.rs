@@ -3,10 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::{
-    super::sync::{format_error, git_error, path_error, places_of},
-    read::{Importer, MAX_FILES_BYTES, MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, Read, check_size},
-};
+use super::read::{Importer, MAX_FILES_BYTES, MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, Read, check_size};
 use crate::{
     Error, Result,
     content::{
@@ -17,7 +14,10 @@ use crate::{
         },
     },
     model::{ContentRef, FileId},
-    platform::files::NewFile,
+    platform::{
+        files::NewFile,
+        git::sync::{format_error, git_error, path_error, places_of},
+    },
     ports::RepoEntryKind,
     store::Hash,
 };

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 
-use super::{super::sync::git_error, read::Importer};
+use super::read::Importer;
 use crate::{
     Error, Result,
     content::{
@@ -12,7 +12,7 @@ use crate::{
         is_numbered,
     },
     model::{FileId, GitBlob},
-    platform::files::NewFile,
+    platform::{files::NewFile, git::sync::git_error},
 };
 
 /// Target size of a batch in bytes. Two batches are in memory at a time, each exceeding this by at most one file.

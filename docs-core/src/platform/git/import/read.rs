@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::super::sync::{Unsaid, format_error, git_error, places_of, readable, tree_of};
 use crate::{
     Error, Result,
     content::{
@@ -21,6 +20,7 @@ use crate::{
     },
     platform::{
         Platform,
+        git::sync::{Unsaid, format_error, git_error, places_of, readable, tree_of},
         import::memory::{ImportSize, Reservation, UNKNOWN_IMPORT},
         jobs::Progress,
     },

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
-    super::{export::Attempt, sync::ImportPayload},
     job::Syncing,
     unite::{Stored, Theirs, begin, put_conflict, subject},
 };
@@ -16,6 +15,7 @@ use crate::{
     platform::{
         Actor, Platform, access,
         change_requests::{conflicted, feed_head, is_living},
+        git::{export::Attempt, sync::ImportPayload},
         jobs::{Progress, Run},
     },
     policy::SpaceAction,

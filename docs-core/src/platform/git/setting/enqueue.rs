@@ -2,11 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{super::sync::lane, look};
+use super::look;
 use crate::{
     Error, Result,
     model::{ChangeRequestId, JobId, SpaceId, Timestamp, UserId},
-    platform::jobs::{Job as _, Urgency},
+    platform::{
+        git::sync::lane,
+        jobs::{Job as _, Urgency},
+    },
     store::{
         Tx,
         jobs::{self, Audience, NewJob},

@@ -5,11 +5,6 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
-    super::{
-        export::{Attempt, Base, Export, Missing},
-        no_git,
-        sync::{ExportPayload, FromSetting, ImportPayload, SyncPayload, Unsaid, branch_is_gone, git_error},
-    },
     conflict::Standing,
     credit::{Credit, recent},
     enqueue::SyncRun,
@@ -23,6 +18,13 @@ use crate::{
     },
     platform::{
         Platform,
+        git::{
+            export::{Attempt, Base, Export, Missing},
+            no_git,
+            sync::{
+                ExportPayload, FromSetting, ImportPayload, SyncPayload, Unsaid, branch_is_gone, git_error,
+            },
+        },
         jobs::{Effect, Job, Progress, Run},
     },
     ports::{Checkout, FetchRequest, GitError},

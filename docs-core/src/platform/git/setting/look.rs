@@ -7,7 +7,6 @@ use chrono::{DateTime, TimeDelta};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    super::{no_git, sync::git_error},
     enqueue::{SAME, Wake, enqueue},
     job::import_payload,
 };
@@ -16,6 +15,7 @@ use crate::{
     model::{BASE32, GitSyncInterval, JobId, SpaceId, Timestamp},
     platform::{
         Platform,
+        git::{no_git, sync::git_error},
         jobs::{Effect, Job, Run, Urgency},
     },
     store::{

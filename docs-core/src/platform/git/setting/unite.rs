@@ -5,11 +5,6 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    super::{
-        export::Attempt,
-        import::Read,
-        sync::{ImportPayload, MadeBy, Times, in_sync, move_head_in_sync},
-    },
     enqueue::{Wake, enqueue},
     job::{Syncing, common},
 };
@@ -23,6 +18,11 @@ use crate::{
     platform::{
         Actor, Platform,
         change_requests::new_request,
+        git::{
+            export::Attempt,
+            import::Read,
+            sync::{ImportPayload, MadeBy, Times, in_sync, move_head_in_sync},
+        },
         jobs::{Effect, Progress, Run, Urgency},
     },
     policy::SpaceProof,
