@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Default retention of entries.
-pub(super) const AUDIT_RETENTION: TimeDelta = TimeDelta::days(365);
+pub(in crate::platform) const AUDIT_RETENTION: TimeDelta = TimeDelta::days(365);
 /// Number of entries that one transaction removes. Each has a row per organization and record that it names.
 const DROP_CHUNK: u32 = 50;
 
@@ -128,7 +128,7 @@ impl<'p> Caller<'p> {
 
 impl Platform {
     /// Removes entries past their retention.
-    pub(super) async fn tidy_audit_log(&self) -> Result<()> {
+    pub(in crate::platform) async fn tidy_audit_log(&self) -> Result<()> {
         if let AuditLog::Kept(kept) = self.audit() {
             let before = self.clock().now() - kept;
             while self.upkeep(&DropEntries { before }).await? {}

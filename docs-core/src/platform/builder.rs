@@ -28,17 +28,17 @@ use crate::{
 };
 
 /// The ports that operations use. Operations that need a port that is `None` are rejected.
-pub(super) struct Ports {
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) ids: Arc<dyn Ids>,
-    pub(super) git: Option<Arc<dyn GitRemote>>,
-    pub(super) web: Option<Arc<dyn Web>>,
-    pub(super) converter: Option<Arc<dyn Converter>>,
-    pub(super) pdf: Option<Arc<dyn Pdf>>,
-    pub(super) spec_reader: Option<Arc<dyn SpecReader>>,
-    pub(super) saml: Option<Arc<dyn Saml>>,
-    pub(super) translator: Arc<dyn Translator>,
-    pub(super) metrics: Arc<dyn Metrics>,
+pub(in crate::platform) struct Ports {
+    pub(in crate::platform) clock: Arc<dyn Clock>,
+    pub(in crate::platform) ids: Arc<dyn Ids>,
+    pub(in crate::platform) git: Option<Arc<dyn GitRemote>>,
+    pub(in crate::platform) web: Option<Arc<dyn Web>>,
+    pub(in crate::platform) converter: Option<Arc<dyn Converter>>,
+    pub(in crate::platform) pdf: Option<Arc<dyn Pdf>>,
+    pub(in crate::platform) spec_reader: Option<Arc<dyn SpecReader>>,
+    pub(in crate::platform) saml: Option<Arc<dyn Saml>>,
+    pub(in crate::platform) translator: Arc<dyn Translator>,
+    pub(in crate::platform) metrics: Arc<dyn Metrics>,
 }
 
 impl Default for Ports {
@@ -81,7 +81,7 @@ impl fmt::Debug for Builder {
 
 impl Builder {
     /// Starts a platform over a store and its objects, with the system clock and random ids.
-    pub(super) fn new(store: Arc<dyn Store>, objects: Arc<dyn Objects>) -> Self {
+    pub(in crate::platform) fn new(store: Arc<dyn Store>, objects: Arc<dyn Objects>) -> Self {
         let urls = Urls::new("http://127.0.0.1:4000");
         let (ports, audit) = (Ports::default(), AuditLog::default());
         Self {

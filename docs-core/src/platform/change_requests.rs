@@ -4,7 +4,7 @@ mod operations;
 
 use std::{collections::BTreeSet, sync::Arc};
 
-pub(super) use self::operations::new_request;
+pub(in crate::platform) use self::operations::new_request;
 use self::operations::{
     ChangeRequestCreation, ChangeRequestUpdate, MergeChangeRequest, PullChangeRequest, Sides,
 };
@@ -250,7 +250,7 @@ impl<'p> ChangeRequestHandle<'p> {
 
 impl Platform {
     /// Reads a change request within a transaction.
-    pub(super) async fn request_seen(
+    pub(in crate::platform) async fn request_seen(
         &self,
         tx: &Tx,
         actor: &Actor,
@@ -294,7 +294,7 @@ impl Platform {
     }
 
     /// Builds the views of change requests of one space.
-    pub(super) async fn request_views(
+    pub(in crate::platform) async fn request_views(
         &self,
         tx: &Tx,
         (actor, space): (&Actor, &SpaceRecord),
@@ -336,12 +336,16 @@ fn is_outdated(space: &SpaceRecord, request: &ChangeRequestRecord) -> bool {
 }
 
 /// Returns `true` if a change request with this status can still be changed and merged.
-pub(super) const fn is_living(status: ChangeRequestStatus) -> bool {
+pub(in crate::platform) const fn is_living(status: ChangeRequestStatus) -> bool {
     matches!(status, ChangeRequestStatus::Draft | ChangeRequestStatus::Open)
 }
 
 /// Rejects changes to the subject or status of another user's request without the role `review`.
-pub(super) fn require_own(access: &SpaceAccess, actor: &Actor, request: &ChangeRequestRecord) -> Result<()> {
+pub(in crate::platform) fn require_own(
+    access: &SpaceAccess,
+    actor: &Actor,
+    request: &ChangeRequestRecord,
+) -> Result<()> {
     if actor.user() != Some(&request.created_by) {
         access.require(SpaceAction::Review)?;
     }
@@ -349,7 +353,7 @@ pub(super) fn require_own(access: &SpaceAccess, actor: &Actor, request: &ChangeR
 }
 
 /// Rejects content changes of a request that is merged or archived.
-pub(super) fn require_living(request: &ChangeRequestRecord) -> Result<()> {
+pub(in crate::platform) fn require_living(request: &ChangeRequestRecord) -> Result<()> {
     if is_living(request.status) {
         return Ok(());
     }
@@ -357,7 +361,11 @@ pub(super) fn require_living(request: &ChangeRequestRecord) -> Result<()> {
 }
 
 /// Finds a change request of a space by id or number.
-pub(super) async fn find(tx: &Tx, space: &SpaceId, name: &str) -> Result<Arc<ChangeRequestRecord>> {
+pub(in crate::platform) async fn find(
+    tx: &Tx,
+    space: &SpaceId,
+    name: &str,
+) -> Result<Arc<ChangeRequestRecord>> {
     let missing = || Error::not_found("change request");
     let id: ChangeRequestId = if name.bytes().all(|b| b.is_ascii_digit()) {
         let number = name.parse().map_err(|_| missing())?;
@@ -375,7 +383,7 @@ fn linked(value: &Value) -> Result<Key> {
 }
 
 /// Pages with conflicts between the two sides of a merge.
-pub(super) fn conflicted(merged: &Merged) -> Vec<PageId> {
+pub(in crate::platform) fn conflicted(merged: &Merged) -> Vec<PageId> {
     pages_of(&merged.conflicts)
 }
 
@@ -413,7 +421,7 @@ fn shown_conflicts(merged: &Merged) -> Vec<MergeConflict> {
 }
 
 /// Publishes on the feed that the head of a change request moved.
-pub(super) fn feed_head(tx: &mut Tx, request: &ChangeRequestRecord) {
+pub(in crate::platform) fn feed_head(tx: &mut Tx, request: &ChangeRequestRecord) {
     tx.feed(topic::HEAD, KeyBuf::new("head").part(request.space.as_str()).part(request.id.as_str()).key());
 }
 

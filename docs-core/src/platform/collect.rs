@@ -28,7 +28,7 @@ use std::{
 
 use chrono::TimeDelta;
 
-pub(super) use self::job::{COLLECT_EVERY, CollectObjects};
+pub(in crate::platform) use self::job::{COLLECT_EVERY, CollectObjects};
 use self::marks::MarkSet;
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
@@ -54,7 +54,7 @@ pub const CLOCKS_APART: TimeDelta = TimeDelta::hours(1);
 /// Minimum time since the last touch of an object before it is removed.
 pub const UNTOUCHED: TimeDelta = TimeDelta::hours(72);
 /// Retention of copy notes: longer than any collection that needs them.
-pub(super) const COPY_NOTES_KEPT: TimeDelta = TimeDelta::hours(72);
+pub(in crate::platform) const COPY_NOTES_KEPT: TimeDelta = TimeDelta::hours(72);
 /// Number of storage areas that one step collects.
 const DOMAINS_AT_ONCE: u32 = 100;
 /// Number of objects that one call removes.
@@ -99,18 +99,18 @@ pub struct Collected {
 
 /// Start of a write that stores objects before they are referenced.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct StoringSince(Timestamp);
+pub(in crate::platform) struct StoringSince(Timestamp);
 
 impl StoringSince {
     /// Marks a write that stores its first object at this time or later.
-    pub(super) const fn at(time: Timestamp) -> Self {
+    pub(in crate::platform) const fn at(time: Timestamp) -> Self {
         Self(time)
     }
 }
 
 impl Platform {
     /// Starts the write window; call it before the first object is stored.
-    pub(super) fn storing(&self) -> StoringSince {
+    pub(in crate::platform) fn storing(&self) -> StoringSince {
         StoringSince(self.now())
     }
 
@@ -119,7 +119,7 @@ impl Platform {
     ///
     /// # Errors
     /// `Conflict`.
-    pub(super) fn require_stored(&self, since: StoringSince) -> Result<()> {
+    pub(in crate::platform) fn require_stored(&self, since: StoringSince) -> Result<()> {
         if self.clock().now() - since.0.time() <= WRITE_WINDOW {
             return Ok(());
         }
@@ -130,7 +130,7 @@ impl Platform {
 }
 
 /// Records that a space was copied, in the transaction of the copy.
-pub(super) fn note_copy(tx: &mut Tx, copy: &SpaceRecord) {
+pub(in crate::platform) fn note_copy(tx: &mut Tx, copy: &SpaceRecord) {
     let note = KeyBuf::new(COPY_NOTES).part(&copy.domain).time(copy.created_at.time()).part(copy.id.as_str());
     tx.put_value(note.key(), Value::Unit);
 }
@@ -406,7 +406,7 @@ impl Platform {
     }
 
     /// Removes the copy notes that no collection needs any more.
-    pub(super) async fn tidy_copy_notes(&self) -> Result<()> {
+    pub(in crate::platform) async fn tidy_copy_notes(&self) -> Result<()> {
         let before = self.clock().now() - COPY_NOTES_KEPT;
         let mut batches = Batches::of(KeyBuf::new(COPY_NOTES).scan(MAX_SCAN));
         while let Some(rows) = batches.next(&self.read().await?).await? {

@@ -32,7 +32,7 @@ const GRANTS_CHUNK: u32 = 500;
 
 /// Job that removes the roles on deleted content.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct PurgeGrants {
+pub(in crate::platform) struct PurgeGrants {
     content: String,
 }
 
@@ -220,7 +220,7 @@ impl<'p> CollectionHandle<'p> {
 
 impl Platform {
     /// Returns the page of spaces of a tree walk.
-    pub(super) async fn walked_spaces(
+    pub(in crate::platform) async fn walked_spaces(
         &self,
         tx: &Tx,
         mut resolver: AccessResolver,
@@ -255,7 +255,7 @@ impl Platform {
             .await
     }
 
-    pub(super) fn collection_view(&self, access: &CollectionAccess) -> Collection {
+    pub(in crate::platform) fn collection_view(&self, access: &CollectionAccess) -> Collection {
         let collection = access.collection();
         let (location, app) = self.urls().collection(&collection.id);
         Collection {

@@ -11,7 +11,7 @@ mod write;
 
 use std::{slice, sync::Arc};
 
-pub(super) use self::{
+pub(in crate::platform) use self::{
     lookup::CommentedContent,
     text::text_of,
     view::{CommentReader, PagesNow},
@@ -385,7 +385,7 @@ impl Platform {
     }
 
     /// Creates a post with the current time.
-    pub(super) fn posted(&self, by: &UserId, text: crate::model::CommentText) -> Posted {
+    pub(in crate::platform) fn posted(&self, by: &UserId, text: crate::model::CommentText) -> Posted {
         Posted { by: by.clone(), at: self.now(), edited_at: None, text, reactions: Vec::new() }
     }
 

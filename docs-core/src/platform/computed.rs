@@ -15,7 +15,7 @@ use std::{
 
 use serde_json::Value;
 
-pub(super) use self::placed::{MadePage, Place};
+pub(in crate::platform) use self::placed::{MadePage, Place};
 use self::{outline::SpecPages, placed::place};
 use crate::{
     Error, Result,
@@ -30,12 +30,14 @@ use crate::{
 };
 
 /// The `type` of pages that are computed from OpenAPI specifications.
-pub(super) const OPENAPI: &str = "builtin:openapi";
+pub(in crate::platform) const OPENAPI: &str = "builtin:openapi";
 /// Capacity of the cache of specification outlines, in bytes.
 const KEPT_BYTES: u64 = 32 << 20;
 
 /// A cache of the pages of recently read versions.
-pub(super) struct SpecPagesCache(quick_cache::sync::Cache<OpenApiSpecVersionId, Arc<SpecPages>, ByBytes>);
+pub(in crate::platform) struct SpecPagesCache(
+    quick_cache::sync::Cache<OpenApiSpecVersionId, Arc<SpecPages>, ByBytes>,
+);
 
 #[derive(Clone)]
 struct ByBytes;
@@ -53,7 +55,7 @@ impl Default for SpecPagesCache {
 }
 
 /// The source of a computed page, as far as this module interprets it.
-pub(super) struct OpenApiSource {
+pub(in crate::platform) struct OpenApiSource {
     slug: String,
     /// Includes a page of the schemas.
     models: bool,
@@ -63,7 +65,7 @@ pub(super) struct OpenApiSource {
 
 impl OpenApiSource {
     /// Returns the source of a page, or `None` if it is not computed from a specification.
-    pub(super) fn of(entry: &PageEntry) -> Option<Self> {
+    pub(in crate::platform) fn of(entry: &PageEntry) -> Option<Self> {
         let computed = entry.computed.as_ref().filter(|_| entry.kind == PageKind::Computed)?;
         if computed.get("type").and_then(Value::as_str) != Some(OPENAPI) {
             return None;
@@ -78,7 +80,7 @@ impl OpenApiSource {
 }
 
 /// A specification in its current version.
-pub(super) struct Spec {
+pub(in crate::platform) struct Spec {
     record: Arc<OpenApiSpecRecord>,
     version: OpenApiSpecVersionId,
     pages: Arc<SpecPages>,
@@ -98,7 +100,7 @@ struct ComputedPlace {
 /// The computed pages of a tree. A space has at most [`MAX_COMPUTED_PAGES`] in at most [`MAX_COMPUTED_PLACES`]: the
 /// first ones in tree order, for every reader.
 #[derive(Default)]
-pub(super) struct ComputedPlaces {
+pub(in crate::platform) struct ComputedPlaces {
     places: HashMap<PageId, ComputedPlace>,
     omitted: usize,
 }
@@ -106,13 +108,13 @@ pub(super) struct ComputedPlaces {
 impl ComputedPlaces {
     /// Generates the pages that replace a computed page. Returns `None` for pages that are not computed from a
     /// specification, and no pages without a processed specification.
-    pub(super) fn made(&self, entry: &PageEntry, at: Place<'_>) -> Option<Vec<MadePage>> {
+    pub(in crate::platform) fn made(&self, entry: &PageEntry, at: Place<'_>) -> Option<Vec<MadePage>> {
         let ComputedPlace { spec, source, room } = self.places.get(at.id)?;
         Some(spec.as_ref().map_or_else(Vec::new, |spec| place((spec, *room), source, (entry, at))))
     }
 
     /// A warning about the pages that exceed the limits, if any do.
-    pub(super) fn warning(&self) -> Option<String> {
+    pub(in crate::platform) fn warning(&self) -> Option<String> {
         (self.omitted > 0).then(|| {
             format!(
                 "{} computed pages are left out: a space has at most {MAX_COMPUTED_PAGES} in {MAX_COMPUTED_PLACES} places",
@@ -124,7 +126,11 @@ impl ComputedPlaces {
 
 impl Platform {
     /// Resolves the computed pages of a tree against the current specifications, within the limits.
-    pub(super) async fn computed_places(&self, org: &OrgId, tree: &PageTree) -> Result<ComputedPlaces> {
+    pub(in crate::platform) async fn computed_places(
+        &self,
+        org: &OrgId,
+        tree: &PageTree,
+    ) -> Result<ComputedPlaces> {
         let mut specs: HashMap<String, Option<Arc<Spec>>> = HashMap::new();
         let mut places = ComputedPlaces::default();
         let mut left = MAX_COMPUTED_PAGES;
@@ -149,7 +155,11 @@ impl Platform {
 
     /// The tag of the specifications that the pages of a tree are computed from, their versions and visibility; `None`
     /// without computed pages.
-    pub(super) async fn computed_from(&self, org: &OrgId, tree: &PageTree) -> Result<Option<EntityTag>> {
+    pub(in crate::platform) async fn computed_from(
+        &self,
+        org: &OrgId,
+        tree: &PageTree,
+    ) -> Result<Option<EntityTag>> {
         let places = sources(tree).take(MAX_COMPUTED_PLACES);
         let slugs: BTreeSet<String> = places.map(|(_, source)| source.slug).collect();
         if slugs.is_empty() {
@@ -189,12 +199,12 @@ impl Platform {
 }
 
 /// Returns `true` if pages of a tree are computed from specifications, which change independently of the revision.
-pub(super) fn is_in(tree: &PageTree) -> bool {
+pub(in crate::platform) fn is_in(tree: &PageTree) -> bool {
     sources(tree).next().is_some()
 }
 
 /// The computed pages of a tree by index, with their sources.
-pub(super) fn sources(tree: &PageTree) -> impl Iterator<Item = (usize, OpenApiSource)> {
+pub(in crate::platform) fn sources(tree: &PageTree) -> impl Iterator<Item = (usize, OpenApiSource)> {
     let pages = tree.pages().iter().enumerate();
     pages.filter_map(|(at, page)| Some((at, OpenApiSource::of(&page.entry)?)))
 }

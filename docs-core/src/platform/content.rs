@@ -11,7 +11,7 @@ mod view;
 
 use std::sync::Arc;
 
-pub(super) use self::view::page_base;
+pub(in crate::platform) use self::view::page_base;
 pub use self::{documents::ShownDocument, redirects::PageRedirect};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
@@ -75,7 +75,7 @@ impl ContentOf {
     }
 
     /// The id or number of the change request, if it is the content of one.
-    pub(super) fn request_name(&self) -> Option<&str> {
+    pub(in crate::platform) fn request_name(&self) -> Option<&str> {
         match &self.version {
             Version::Request(name) => Some(name),
             Version::Live | Version::Revision(_) => None,
@@ -83,7 +83,7 @@ impl ContentOf {
     }
 
     /// Adds the content to the identity of a list, so that a cursor is valid for this content only.
-    pub(super) fn identify(&self, list: ListIdentity) -> ListIdentity {
+    pub(in crate::platform) fn identify(&self, list: ListIdentity) -> ListIdentity {
         let list = list.with("space", &self.space);
         match &self.version {
             Version::Live => list,
@@ -114,24 +114,24 @@ impl Default for Shown {
 }
 
 /// A revision that the caller may read.
-pub(super) struct Located {
-    pub(super) access: SpaceAccess,
-    pub(super) revision: RevisionId,
-    pub(super) view: View,
+pub(in crate::platform) struct Located {
+    pub(in crate::platform) access: SpaceAccess,
+    pub(in crate::platform) revision: RevisionId,
+    pub(in crate::platform) view: View,
     reader: Reader,
     /// The location on a site where a visitor reads it.
     placement: Option<Placement>,
     /// The reader that file URLs are signed for.
-    pub(super) bearer: Bearer,
+    pub(in crate::platform) bearer: Bearer,
 }
 
 impl Located {
-    pub(super) fn space(&self) -> &SpaceRecord {
+    pub(in crate::platform) fn space(&self) -> &SpaceRecord {
         self.access.space()
     }
 
     /// Identifies the visible content: equal for readers who see the same parts of equal content.
-    pub(super) fn reader_id(&self) -> Option<String> {
+    pub(in crate::platform) fn reader_id(&self) -> Option<String> {
         match &self.reader {
             Reader::Member => None,
             Reader::Visitor(claims) => Some(claims.id()),
@@ -139,7 +139,7 @@ impl Located {
     }
 
     /// The filter of the content that its reader may see.
-    pub(super) async fn content_filter(&self) -> Result<ContentFilter> {
+    pub(in crate::platform) async fn content_filter(&self) -> Result<ContentFilter> {
         self.reader.content_filter(&self.view).await
     }
 
@@ -378,7 +378,12 @@ impl<'p> ContentHandle<'p> {
 
 impl Platform {
     /// Finds the content of a member's request.
-    pub(super) async fn locate(&self, tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Located> {
+    pub(in crate::platform) async fn locate(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        of: &ContentOf,
+    ) -> Result<Located> {
         let access = access::space(tx, actor, &of.space).await?;
         self.locate_in(tx, (access, Bearer::member(actor)?), of).await
     }
@@ -404,7 +409,7 @@ impl Platform {
     }
 
     /// The live content of a space that a visitor may read.
-    pub(super) fn located_by(&self, visitor: &Visitor, admitted: Admitted) -> Located {
+    pub(in crate::platform) fn located_by(&self, visitor: &Visitor, admitted: Admitted) -> Located {
         let Admitted { access, claims, placement } = admitted;
         let bearer = VisitorBearer::new(visitor, &placement.site.id, &claims, self.now());
         let space = access.space();

@@ -4,7 +4,7 @@ mod assets;
 mod body;
 mod kinds;
 mod links;
-pub(super) mod plan;
+pub(in crate::platform) mod plan;
 mod revert;
 
 use std::sync::Arc;
@@ -36,7 +36,7 @@ use crate::{
 };
 
 /// Maximum number of files that one request may fetch from URLs.
-pub(super) const MAX_FETCHES: usize = 20;
+pub(in crate::platform) const MAX_FETCHES: usize = 20;
 /// Maximum number of attempts of an edit while the content of the request keeps changing.
 const MAX_MOVES: usize = 10;
 
@@ -236,12 +236,12 @@ fn check_counts(update: &UpdateContent) -> Result<()> {
 }
 
 /// Makes an edited revision the head of the request; `Out` is `false` if the head has changed.
-pub(super) struct ApplyEdits {
-    pub(super) actor: Actor,
-    pub(super) by: UserId,
-    pub(super) request: Arc<ChangeRequestRecord>,
-    pub(super) revision: RevisionRecord,
-    pub(super) now: Timestamp,
+pub(in crate::platform) struct ApplyEdits {
+    pub(in crate::platform) actor: Actor,
+    pub(in crate::platform) by: UserId,
+    pub(in crate::platform) request: Arc<ChangeRequestRecord>,
+    pub(in crate::platform) revision: RevisionRecord,
+    pub(in crate::platform) now: Timestamp,
 }
 
 #[async_trait]

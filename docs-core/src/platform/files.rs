@@ -157,13 +157,18 @@ impl Platform {
 
     /// Returns the address of a file for a member. It is stable for the same content, type and name in the same space,
     /// so clients can cache it.
-    pub(super) fn file_url(&self, space: &SpaceId, file: &FileEntry, bearer: &Bearer) -> Result<String> {
+    pub(in crate::platform) fn file_url(
+        &self,
+        space: &SpaceId,
+        file: &FileEntry,
+        bearer: &Bearer,
+    ) -> Result<String> {
         self.sealed_url(space, (None, file), bearer)
     }
 
     /// Returns the address of a file for a caller. The address of a visitor contains the file id, so each use can check
     /// that the site still shows it.
-    pub(super) fn shown_file_url(
+    pub(in crate::platform) fn shown_file_url(
         &self,
         space: &SpaceId,
         (id, file): (&FileId, &FileEntry),
@@ -192,7 +197,7 @@ impl Platform {
     }
 
     /// Stores the content of a file. The caller references it afterwards.
-    pub(super) async fn store_file(&self, domain: &str, new: NewFile<'_>) -> Result<FileEntry> {
+    pub(in crate::platform) async fn store_file(&self, domain: &str, new: NewFile<'_>) -> Result<FileEntry> {
         let content_type = new.media_type();
         let mut writer =
             FileWriter::new(Some((Arc::clone(&self.inner.objects), domain.to_owned())), &content_type);
@@ -204,7 +209,11 @@ impl Platform {
 
     /// Stores several files, the small ones in one call, and returns their entries in order. The caller references them
     /// afterwards.
-    pub(super) async fn store_files(&self, domain: &str, new: Vec<NewFile<'_>>) -> Result<Vec<FileEntry>> {
+    pub(in crate::platform) async fn store_files(
+        &self,
+        domain: &str,
+        new: Vec<NewFile<'_>>,
+    ) -> Result<Vec<FileEntry>> {
         let (mut entries, mut small) = (Vec::with_capacity(new.len()), Vec::new());
         for file in new {
             if file.bytes.len() > PART_BYTES {
@@ -235,12 +244,12 @@ fn purpose(space: &SpaceId) -> String {
     format!("file of {space}")
 }
 
-pub(super) struct NewFile<'a> {
-    pub(super) name: &'a str,
+pub(in crate::platform) struct NewFile<'a> {
+    pub(in crate::platform) name: &'a str,
     /// Derived from the name if absent.
-    pub(super) content_type: Option<MediaType>,
-    pub(super) bytes: Bytes,
-    pub(super) git: Option<GitBlob>,
+    pub(in crate::platform) content_type: Option<MediaType>,
+    pub(in crate::platform) bytes: Bytes,
+    pub(in crate::platform) git: Option<GitBlob>,
 }
 
 impl NewFile<'_> {

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 
 pub use self::setting::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer};
 use self::sync::{EnqueueGitSync, SyncPayload, SyncRequest, check_shown, check_url, git_error, path_error};
-pub(super) use self::{
+pub(in crate::platform) use self::{
     setting::{MAX_DELIVERY, RepositoryLook, SyncRun, follow, restored, settled},
     sync::{ExportPayload, ImportPayload, lane},
 };

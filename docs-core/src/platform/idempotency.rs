@@ -20,7 +20,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Serialize, de::DeserializeOwned};
 
-pub(super) use self::right::Right;
+pub(in crate::platform) use self::right::Right;
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{BASE32, UserId},
@@ -33,7 +33,7 @@ use crate::{
 /// Retention of the response to a request.
 pub const IDEMPOTENCY_WINDOW: TimeDelta = TimeDelta::hours(24);
 /// Maximum size of a stored response as JSON, in bytes. Sealed, it is well below the record limit of a store.
-pub(super) const MAX_ANSWER: usize = 128 * 1024;
+pub(in crate::platform) const MAX_ANSWER: usize = 128 * 1024;
 /// Number of responses that one transaction removes.
 const DROP_CHUNK: u32 = 100;
 
@@ -162,12 +162,12 @@ impl Platform {
     }
 
     /// Returns `true` if the platform serves an idempotent request.
-    pub(super) const fn may_be_repeated(&self) -> bool {
+    pub(in crate::platform) const fn may_be_repeated(&self) -> bool {
         self.request.is_some()
     }
 
     /// The same platform for the same request, with an extended fingerprint.
-    pub(super) fn continued(&self, parts: &[&[u8]]) -> Self {
+    pub(in crate::platform) fn continued(&self, parts: &[&[u8]]) -> Self {
         let request = self.request.as_ref().map(|request| request.continued(parts));
         Self { request, ..self.clone() }
     }
@@ -175,7 +175,7 @@ impl Platform {
     /// Runs an operation, or replays the response of an earlier request if the actor holds `right`.
     ///
     /// The response must be the one that [`write_and_show`](Self::write_and_show) of the operation returned.
-    pub(super) async fn once<V: Answer>(
+    pub(in crate::platform) async fn once<V: Answer>(
         &self,
         actor: &Actor,
         right: Right,
@@ -208,7 +208,7 @@ impl Platform {
     }
 
     /// The store of the response, if the request has a key and its operation uses [`once`](Self::once).
-    pub(super) fn answers<'r>(&'r self, actor: &'r Actor) -> Option<KeptAnswer<'r>> {
+    pub(in crate::platform) fn answers<'r>(&'r self, actor: &'r Actor) -> Option<KeptAnswer<'r>> {
         let request = self.request.as_ref()?;
         let rights = request.rights();
         if rights.is_empty() {
@@ -234,7 +234,7 @@ impl Platform {
     }
 
     /// Removes responses past their retention.
-    pub(super) async fn tidy_answers(&self) -> Result<()> {
+    pub(in crate::platform) async fn tidy_answers(&self) -> Result<()> {
         let before = self.clock().now() - IDEMPOTENCY_WINDOW;
         while self.upkeep(&DropAnswers { before }).await? {}
         Ok(())
@@ -242,7 +242,7 @@ impl Platform {
 }
 
 /// Storage location of the response to one request.
-pub(super) struct KeptAnswer<'r> {
+pub(in crate::platform) struct KeptAnswer<'r> {
     platform: &'r Platform,
     request: &'r IdempotentRequest,
     actor: &'r Actor,
@@ -323,7 +323,7 @@ fn storable<V: Serialize>(answer: &V) -> Result<Option<String>> {
 }
 
 /// A response that needs no reads.
-pub(super) fn at_once<'t, V: Send + 't>(answer: Result<V>) -> BoxFuture<'t, Result<V>> {
+pub(in crate::platform) fn at_once<'t, V: Send + 't>(answer: Result<V>) -> BoxFuture<'t, Result<V>> {
     Box::pin(ready(answer))
 }
 

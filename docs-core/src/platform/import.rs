@@ -2,19 +2,19 @@
 //!
 //! Everything is fetched, converted and stored first, then referenced by the content in one transaction.
 
-pub(super) mod append;
+pub(in crate::platform) mod append;
 mod archive;
 mod crawl;
-pub(super) mod folder;
-pub(super) mod gather;
+pub(in crate::platform) mod folder;
+pub(in crate::platform) mod gather;
 mod links;
-pub(super) mod memory;
+pub(in crate::platform) mod memory;
 mod wiki;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::memory::ImportMemory;
+pub(in crate::platform) use self::memory::ImportMemory;
 use self::{
     append::{Append, Target},
     gather::Gather,
@@ -43,15 +43,15 @@ const SUPPORTED: &str = "website, html, markdown, docx, zip, github-wiki";
 
 /// The items of an import, ready to be applied to any content of the space.
 #[derive(Default)]
-pub(super) struct Gathered {
+pub(in crate::platform) struct Gathered {
     /// Files, then pages, parents before their children.
-    pub(super) edits: Vec<Edit>,
+    pub(in crate::platform) edits: Vec<Edit>,
     /// The number of included pages and files.
-    pub(super) imported: u64,
+    pub(in crate::platform) imported: u64,
     /// The number of found pages and files, including those that were left out.
-    pub(super) total: u64,
+    pub(in crate::platform) total: u64,
     /// Omissions and interpretations that the author may not expect.
-    pub(super) warnings: Vec<String>,
+    pub(in crate::platform) warnings: Vec<String>,
 }
 
 impl Gathered {
@@ -132,7 +132,7 @@ impl<'p> ContentHandle<'p> {
 /// The job record of a document import. The requesting call performs the import and waits for it, so a worker that
 /// finds the job can only fail it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct ImportRun {
+pub(in crate::platform) struct ImportRun {
     /// The source URL without credentials.
     url: String,
     source: Source,

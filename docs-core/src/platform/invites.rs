@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::{
+pub(in crate::platform) use self::{
     links::{drop_links, require_link_manager},
     redeem::{DropInvites, RedeemInvites},
 };
@@ -34,7 +34,7 @@ use crate::{
 /// Validity of the invitation of an address.
 pub const INVITE_WINDOW: TimeDelta = TimeDelta::days(30);
 /// Maximum number of addresses in one request.
-pub(super) const MAX_EMAILS: usize = 100;
+pub(in crate::platform) const MAX_EMAILS: usize = 100;
 
 impl<'p> Invites<'p> {
     /// Invites people by e-mail address.

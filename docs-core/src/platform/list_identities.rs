@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The tags of lists, which must be distinct.
-pub(super) mod tag {
+pub(in crate::platform) mod tag {
     macro_rules! tags {
         ($($name:ident = $tag:literal),* $(,)?) => {
             $(pub(in crate::platform) const $name: &str = $tag;)*
@@ -78,15 +78,15 @@ pub(super) mod tag {
     }
 }
 
-pub(super) fn teams(filter: &TeamFilter) -> ListIdentity {
+pub(in crate::platform) fn teams(filter: &TeamFilter) -> ListIdentity {
     ListIdentity::new(tag::TEAMS).filter("owner", &filter.owner).filter("title", &filter.title)
 }
 
-pub(super) fn teams_of_member(title: Option<&str>) -> ListIdentity {
+pub(in crate::platform) fn teams_of_member(title: Option<&str>) -> ListIdentity {
     ListIdentity::new(tag::TEAMS_OF_MEMBER).filter("title", title)
 }
 
-pub(super) fn sites(filter: &SiteFilter) -> ListIdentity {
+pub(in crate::platform) fn sites(filter: &SiteFilter) -> ListIdentity {
     ListIdentity::new(tag::SITES)
         .filter("space", &filter.space)
         .filter("title", &filter.title)
@@ -94,24 +94,24 @@ pub(super) fn sites(filter: &SiteFilter) -> ListIdentity {
         .filter("type", filter.types.iter().map(|kind| kind.as_str()))
 }
 
-pub(super) fn site_spaces(site: &SiteId, default: Option<bool>) -> ListIdentity {
+pub(in crate::platform) fn site_spaces(site: &SiteId, default: Option<bool>) -> ListIdentity {
     ListIdentity::new(tag::SITE_SPACES).with("site", site).filter("default", default.map(yes_or_no))
 }
 
-pub(super) fn sections(site: &SiteId) -> ListIdentity {
+pub(in crate::platform) fn sections(site: &SiteId) -> ListIdentity {
     ListIdentity::new(tag::SECTIONS).with("site", site)
 }
 
-pub(super) fn section_groups(site: &SiteId) -> ListIdentity {
+pub(in crate::platform) fn section_groups(site: &SiteId) -> ListIdentity {
     ListIdentity::new(tag::SECTION_GROUPS).with("site", site)
 }
 
-pub(super) fn spaces_of_member(user: &UserId) -> ListIdentity {
+pub(in crate::platform) fn spaces_of_member(user: &UserId) -> ListIdentity {
     ListIdentity::new(tag::SPACES_OF_MEMBER).with("user", user)
 }
 
 /// Spaces or collections in tree order.
-pub(super) fn tree(wanted: Wanted, reach: Reach) -> ListIdentity {
+pub(in crate::platform) fn tree(wanted: Wanted, reach: Reach) -> ListIdentity {
     let list = ListIdentity::new(match wanted {
         Wanted::Spaces => tag::SPACES,
         Wanted::Collections => tag::COLLECTIONS,
@@ -122,7 +122,7 @@ pub(super) fn tree(wanted: Wanted, reach: Reach) -> ListIdentity {
     }
 }
 
-pub(super) fn members(searched: Option<&str>, order: ListOrder) -> ListIdentity {
+pub(in crate::platform) fn members(searched: Option<&str>, order: ListOrder) -> ListIdentity {
     let list = ListIdentity::new(tag::MEMBERS).filter("search", searched);
     match order {
         ListOrder::Asc => list.with("order", "ascending"),
@@ -130,7 +130,7 @@ pub(super) fn members(searched: Option<&str>, order: ListOrder) -> ListIdentity 
     }
 }
 
-pub(super) fn members_with_role(content: &ContentTarget, role: Option<Role>) -> ListIdentity {
+pub(in crate::platform) fn members_with_role(content: &ContentTarget, role: Option<Role>) -> ListIdentity {
     let list = ListIdentity::new(tag::MEMBERS_WITH_ROLE);
     let list = match content {
         ContentTarget::Collection(id) => list.with("collection", id),
@@ -139,7 +139,7 @@ pub(super) fn members_with_role(content: &ContentTarget, role: Option<Role>) -> 
     list.filter("role", role.map(Role::as_str))
 }
 
-pub(super) fn audit_log(filter: &AuditFilter) -> ListIdentity {
+pub(in crate::platform) fn audit_log(filter: &AuditFilter) -> ListIdentity {
     ListIdentity::new(tag::AUDIT_LOG)
         .filter("organization", &filter.organization)
         .filter("user", &filter.user)
@@ -149,7 +149,7 @@ pub(super) fn audit_log(filter: &AuditFilter) -> ListIdentity {
         .filter("until", filter.until.map(|until| until.to_string()))
 }
 
-pub(super) fn change_requests(filter: &RequestFilter) -> ListIdentity {
+pub(in crate::platform) fn change_requests(filter: &RequestFilter) -> ListIdentity {
     ListIdentity::new(tag::CHANGE_REQUESTS)
         .filter("status", filter.status.map(|status| status.as_str()))
         .filter("contributor", &filter.contributor)
@@ -157,22 +157,22 @@ pub(super) fn change_requests(filter: &RequestFilter) -> ListIdentity {
 }
 
 /// Comments. Their status is part of the key prefix of the rows and needs no filter here.
-pub(super) fn comments(query: &CommentQuery) -> ListIdentity {
+pub(in crate::platform) fn comments(query: &CommentQuery) -> ListIdentity {
     ListIdentity::new(tag::COMMENTS)
         .filter("target-page", &query.target_page)
         .filter("author", &query.authors)
 }
 
-pub(super) fn links(status: Option<LinkStatus>) -> ListIdentity {
+pub(in crate::platform) fn links(status: Option<LinkStatus>) -> ListIdentity {
     ListIdentity::new(tag::LINKS).filter("status", status.map(LinkStatus::as_str))
 }
 
-pub(super) fn page_links(page: &PageId, status: Option<LinkStatus>) -> ListIdentity {
+pub(in crate::platform) fn page_links(page: &PageId, status: Option<LinkStatus>) -> ListIdentity {
     let list = ListIdentity::new(tag::PAGE_LINKS).with("page", page);
     list.filter("status", status.map(LinkStatus::as_str))
 }
 
-pub(super) fn backlinks(target: &LinkTarget) -> ListIdentity {
+pub(in crate::platform) fn backlinks(target: &LinkTarget) -> ListIdentity {
     match target {
         LinkTarget::Page(id) => ListIdentity::new(tag::PAGE_BACKLINKS).with("page", id),
         LinkTarget::File(id) => ListIdentity::new(tag::FILE_BACKLINKS).with("file", id),
@@ -180,21 +180,24 @@ pub(super) fn backlinks(target: &LinkTarget) -> ListIdentity {
     }
 }
 
-pub(super) fn request_links(status: Option<LinkStatus>, broken: Option<BrokenContext>) -> ListIdentity {
+pub(in crate::platform) fn request_links(
+    status: Option<LinkStatus>,
+    broken: Option<BrokenContext>,
+) -> ListIdentity {
     ListIdentity::new(tag::CHANGE_REQUEST_LINKS)
         .filter("status", status.map(LinkStatus::as_str))
         .filter("broken-context", broken.map(BrokenContext::as_str))
 }
 
-pub(super) fn search_of_space(space: &SpaceId) -> ListIdentity {
+pub(in crate::platform) fn search_of_space(space: &SpaceId) -> ListIdentity {
     ListIdentity::new(tag::SEARCH_OF_SPACE).with("space", space)
 }
 
-pub(super) fn search_of_org(org: &OrgId) -> ListIdentity {
+pub(in crate::platform) fn search_of_org(org: &OrgId) -> ListIdentity {
     ListIdentity::new(tag::SEARCH_OF_ORG).with("organization", org)
 }
 
-pub(super) fn search_of_site(site: &SiteId, spaces: &BTreeSet<SpaceId>) -> ListIdentity {
+pub(in crate::platform) fn search_of_site(site: &SiteId, spaces: &BTreeSet<SpaceId>) -> ListIdentity {
     ListIdentity::new(tag::SEARCH_OF_SITE).with("site", site).filter("space", spaces)
 }
 

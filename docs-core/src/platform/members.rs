@@ -9,7 +9,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 pub use self::list::MemberFilter;
-pub(super) use self::{
+pub(in crate::platform) use self::{
     join::{Joined, join, user_of},
     leave::ClearMember,
 };
@@ -163,7 +163,11 @@ impl Platform {
     }
 
     /// Builds the views of members in two reads.
-    pub(super) async fn member_views(&self, tx: &Tx, members: &[Arc<MemberRecord>]) -> Result<Vec<Member>> {
+    pub(in crate::platform) async fn member_views(
+        &self,
+        tx: &Tx,
+        members: &[Arc<MemberRecord>],
+    ) -> Result<Vec<Member>> {
         let users: Vec<UserId> = members.iter().map(|member| member.user.clone()).collect();
         let users = self.user_views(tx, &users).await?;
         let of = |member: &MemberRecord| -> [Key; 2] {
@@ -189,7 +193,7 @@ impl Platform {
 }
 
 /// Reads the membership of a user.
-pub(super) async fn find(tx: &Tx, org: &OrgId, user: &UserId) -> Result<Arc<MemberRecord>> {
+pub(in crate::platform) async fn find(tx: &Tx, org: &OrgId, user: &UserId) -> Result<Arc<MemberRecord>> {
     let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, user)).await?;
     member.ok_or_else(|| Error::not_found("member"))
 }
@@ -198,7 +202,7 @@ pub(super) async fn find(tx: &Tx, org: &OrgId, user: &UserId) -> Result<Arc<Memb
 ///
 /// It reads the index rows of the first two administrators. Of two concurrent removals, the second therefore conflicts
 /// and is checked again.
-pub(super) async fn spare_administrator(tx: &Tx, member: &MemberRecord) -> Result<()> {
+pub(in crate::platform) async fn spare_administrator(tx: &Tx, member: &MemberRecord) -> Result<()> {
     if member.role != Some(Role::Admin) {
         return Ok(());
     }

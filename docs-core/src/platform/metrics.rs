@@ -144,11 +144,11 @@ pub const METRICS: &[&Metric] = &[
 const MEASURE_EVERY: Duration = Duration::from_secs(1);
 
 /// Time of the last measurement.
-pub(super) type Measuring = Mutex<Option<Instant>>;
+pub(in crate::platform) type Measuring = Mutex<Option<Instant>>;
 
 /// Number of open transactions.
 #[derive(Debug, Default)]
-pub(super) struct OpenTransactions {
+pub(in crate::platform) struct OpenTransactions {
     reading: AtomicI64,
     writing: AtomicI64,
 }
@@ -164,9 +164,9 @@ impl OpenTransactions {
 
 /// Records metrics of store transactions.
 #[derive(Debug)]
-pub(super) struct StoreObserver {
-    pub(super) open: Arc<OpenTransactions>,
-    pub(super) metrics: Arc<dyn Metrics>,
+pub(in crate::platform) struct StoreObserver {
+    pub(in crate::platform) open: Arc<OpenTransactions>,
+    pub(in crate::platform) metrics: Arc<dyn Metrics>,
 }
 
 impl Observer for StoreObserver {
@@ -196,7 +196,7 @@ impl Observer for StoreObserver {
 }
 
 /// Value of the label `error`.
-pub(super) const fn error_label(kind: ErrorKind) -> &'static str {
+pub(in crate::platform) const fn error_label(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Invalid => "invalid",
         ErrorKind::Unauthenticated => "unauthenticated",

@@ -12,19 +12,19 @@ use crate::{
 };
 
 /// A name in a request, and its field.
-pub(super) struct Named<'a> {
-    pub(super) field: String,
-    pub(super) name: &'a str,
+pub(in crate::platform) struct Named<'a> {
+    pub(in crate::platform) field: String,
+    pub(in crate::platform) name: &'a str,
 }
 
 /// Names in a list field of a request.
-pub(super) fn listed<'a>(field: &str, names: Option<&'a [String]>) -> Vec<Named<'a>> {
+pub(in crate::platform) fn listed<'a>(field: &str, names: Option<&'a [String]>) -> Vec<Named<'a>> {
     let names = names.unwrap_or_default().iter().enumerate();
     names.map(|(at, name)| Named { field: format!("{field}[{at}]"), name }).collect()
 }
 
 /// Resolves names to users, in order; `None` for an unknown name.
-pub(super) async fn users(tx: &Tx, named: &[Named<'_>]) -> Result<Vec<Option<UserId>>> {
+pub(in crate::platform) async fn users(tx: &Tx, named: &[Named<'_>]) -> Result<Vec<Option<UserId>>> {
     // A malformed address belongs to no user.
     let address = |name: &str| name.contains('@') && BoundedText::<3, 254>::new(name).is_ok();
     let addresses: Vec<Key> = named
@@ -48,7 +48,7 @@ pub(super) async fn users(tx: &Tx, named: &[Named<'_>]) -> Result<Vec<Option<Use
 ///
 /// # Errors
 /// `Invalid`, with the field, for a name that is not a member's.
-pub(super) async fn members(tx: &Tx, org: &OrgId, named: &[Named<'_>]) -> Result<Vec<UserId>> {
+pub(in crate::platform) async fn members(tx: &Tx, org: &OrgId, named: &[Named<'_>]) -> Result<Vec<UserId>> {
     let unknown = |named: &Named<'_>| Error::invalid(&named.field, "no member of the organization");
     let users = users(tx, named).await?;
     let users: Vec<UserId> = users

@@ -7,8 +7,8 @@
 mod change;
 mod content;
 mod detail;
-pub(super) mod fetch;
-pub(super) mod process;
+pub(in crate::platform) mod fetch;
+pub(in crate::platform) mod process;
 mod shown;
 mod source;
 
@@ -19,7 +19,7 @@ pub use self::detail::{
     BodyDetail, FieldDetail, OperationDetail, ParameterDetail, ResponseDetail, ShownSpec, SpecDetail,
     SpecSubject,
 };
-pub(super) use self::{
+pub(in crate::platform) use self::{
     change::PurgeSpec,
     shown::{MAX_SHOWN, SpecDetailCache},
 };
@@ -44,9 +44,9 @@ use crate::{
 };
 
 /// Maximum number of specifications of an organization.
-pub(super) const MAX_SPECS: i64 = 500;
+pub(in crate::platform) const MAX_SPECS: i64 = 500;
 /// Maximum number of versions of a specification. A new version replaces the oldest.
-pub(super) const MAX_VERSIONS: i64 = 100;
+pub(in crate::platform) const MAX_VERSIONS: i64 = 100;
 
 impl<'p> OpenApiSpecs<'p> {
     /// Lists the OpenAPI specifications of an organization, oldest first.
@@ -305,7 +305,7 @@ impl Platform {
         Ok(self.spec_view(&access, &spec))
     }
 
-    pub(super) fn spec_view(&self, access: &OrgAccess, spec: &OpenApiSpecRecord) -> OpenApiSpec {
+    pub(in crate::platform) fn spec_view(&self, access: &OrgAccess, spec: &OpenApiSpecRecord) -> OpenApiSpec {
         let (location, app) = self.urls().openapi_spec(&spec.organization, spec.slug.as_str());
         let is_published = spec.visibility == SpecVisibility::Public && spec.last_version.is_some();
         OpenApiSpec {
@@ -339,7 +339,11 @@ impl Platform {
 }
 
 /// Returns the specification with a slug.
-pub(super) async fn find(tx: &Tx, org: &OrgId, slug: &str) -> Result<Option<Arc<OpenApiSpecRecord>>> {
+pub(in crate::platform) async fn find(
+    tx: &Tx,
+    org: &OrgId,
+    slug: &str,
+) -> Result<Option<Arc<OpenApiSpecRecord>>> {
     // A malformed slug has no valid key.
     if OpenApiSpecSlug::new(slug).is_err() {
         return Ok(None);
@@ -350,7 +354,7 @@ pub(super) async fn find(tx: &Tx, org: &OrgId, slug: &str) -> Result<Option<Arc<
 }
 
 /// Returns the specifications with the given slugs, in the same order.
-pub(super) async fn find_all(
+pub(in crate::platform) async fn find_all(
     tx: &Tx,
     org: &OrgId,
     slugs: &[String],
@@ -370,7 +374,7 @@ pub(super) async fn find_all(
 }
 
 /// Returns a specification if the actor may read it.
-pub(super) async fn read_spec(
+pub(in crate::platform) async fn read_spec(
     tx: &Tx,
     actor: &Actor,
     org: &OrgId,

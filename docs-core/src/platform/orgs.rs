@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Maximum number of e-mail domains of an organization.
-pub(super) const MAX_DOMAINS: usize = 100;
+pub(in crate::platform) const MAX_DOMAINS: usize = 100;
 
 impl<'p> Orgs<'p> {
     /// Creates an organization with its first administrator. Reserved for the platform itself.
@@ -201,7 +201,7 @@ impl<'p> OrgHandle<'p> {
 }
 
 impl Platform {
-    pub(super) fn new_org(&self, title: OrganizationTitle, admin: &UserId) -> OrgCreation {
+    pub(in crate::platform) fn new_org(&self, title: OrganizationTitle, admin: &UserId) -> OrgCreation {
         let now = self.now();
         let org = OrgRecord {
             id: self.id(),
@@ -281,7 +281,7 @@ impl Platform {
         Ok(Page { items, next: page.next, count: page.count })
     }
 
-    pub(super) async fn org_views(
+    pub(in crate::platform) async fn org_views(
         &self,
         tx: &Tx,
         actor: &Actor,
@@ -329,13 +329,13 @@ impl Platform {
     }
 }
 
-pub(super) struct OrgCreation {
+pub(in crate::platform) struct OrgCreation {
     org: OrgRecord,
     admin: UserId,
 }
 
 impl OrgCreation {
-    pub(super) const fn id(&self) -> &OrgId {
+    pub(in crate::platform) const fn id(&self) -> &OrgId {
         &self.org.id
     }
 }

@@ -20,7 +20,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-pub(super) use self::job::PdfWork;
+pub(in crate::platform) use self::job::PdfWork;
 use self::pieces::Manifest;
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
@@ -40,9 +40,9 @@ use crate::{
 pub const PDF_WINDOW: Duration = Duration::from_secs(60 * 60);
 /// The period of reuse of a completed file. Its pieces are unreferenced objects, which are garbage-collected some time
 /// later than this.
-pub(super) const PDF_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+pub(in crate::platform) const PDF_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Maximum number of pages of a PDF.
-pub(super) const MAX_PAGES: usize = 5_000;
+pub(in crate::platform) const MAX_PAGES: usize = 5_000;
 /// The delay after which a client repeats a request for a pending file.
 const ASK_AGAIN: Duration = Duration::from_secs(2);
 /// Job events that are read in one batch.

@@ -266,7 +266,7 @@ impl Platform {
         })
     }
 
-    pub(super) fn new_user(&self, user: &NewUser) -> Result<UserRecord> {
+    pub(in crate::platform) fn new_user(&self, user: &NewUser) -> Result<UserRecord> {
         check_email("email", &user.email)?;
         Ok(UserRecord {
             id: self.id(),
@@ -277,7 +277,11 @@ impl Platform {
         })
     }
 
-    pub(super) fn new_token(&self, user: &UserId, new: NewToken) -> Result<(TokenRecord, TokenSecret)> {
+    pub(in crate::platform) fn new_token(
+        &self,
+        user: &UserId,
+        new: NewToken,
+    ) -> Result<(TokenRecord, TokenSecret)> {
         let now = self.now();
         if new.expires_at.is_some_and(|end| end <= now) {
             return Err(Error::invalid("expiresAt", "must be in the future"));
@@ -310,12 +314,12 @@ impl Platform {
     }
 
     /// Generates the secret of a new token.
-    pub(super) fn token_secret(&self) -> String {
+    pub(in crate::platform) fn token_secret(&self) -> String {
         let (a, b) = (self.ids().next(), self.ids().next());
         format!("docs_{}{}", BASE32.encode(a.as_bytes()), BASE32.encode(b.as_bytes()))
     }
 
-    pub(super) fn user_view(&self, user: &UserRecord) -> User {
+    pub(in crate::platform) fn user_view(&self, user: &UserRecord) -> User {
         User {
             object: UserObject::Is,
             id: user.id.clone(),
@@ -328,7 +332,7 @@ impl Platform {
 
     /// Reads users named in the content of an organization. A guest, who may not list its members, sees their names
     /// and only their own address.
-    pub(super) async fn users_named(
+    pub(in crate::platform) async fn users_named(
         &self,
         tx: &Tx,
         (actor, org): (&Actor, &OrgId),
@@ -350,7 +354,7 @@ impl Platform {
     }
 
     /// Reads users by id, each once, and builds their views.
-    pub(super) async fn user_views(&self, tx: &Tx, ids: &[UserId]) -> Result<Vec<User>> {
+    pub(in crate::platform) async fn user_views(&self, tx: &Tx, ids: &[UserId]) -> Result<Vec<User>> {
         let keys: Vec<Key> = ids.iter().map(UserRecord::at).collect();
         let found = tx.get_many::<UserRecord>(&keys).await?;
         let shown = found.into_iter().zip(ids).map(|(user, id)| match user {
@@ -370,7 +374,7 @@ impl Platform {
 }
 
 /// Rejects a malformed e-mail address.
-pub(super) fn check_email(field: &str, email: &str) -> Result<()> {
+pub(in crate::platform) fn check_email(field: &str, email: &str) -> Result<()> {
     let parts = email.split_once('@');
     let fits = |(name, host): (&str, &str)| !name.is_empty() && !host.is_empty() && !host.contains('@');
     if !parts.is_some_and(fits) || email.chars().any(|c| c.is_whitespace() || c.is_control()) {
@@ -386,10 +390,10 @@ pub(super) fn check_email(field: &str, email: &str) -> Result<()> {
     Ok(())
 }
 
-pub(super) struct UserCreation {
-    pub(super) user: UserRecord,
+pub(in crate::platform) struct UserCreation {
+    pub(in crate::platform) user: UserRecord,
     /// The job that redeems the user's invitations if the request does not get to it.
-    pub(super) job: JobId,
+    pub(in crate::platform) job: JobId,
 }
 /// Rejects actors other than the owner of the token and the platform.
 fn own_token(actor: &Actor, user: &UserId) -> Result<()> {
@@ -430,10 +434,10 @@ impl Operation for UserCreation {
     }
 }
 
-pub(super) struct TokenCreation(pub(super) TokenRecord);
+pub(in crate::platform) struct TokenCreation(pub(super) TokenRecord);
 
 impl TokenCreation {
-    pub(super) fn key(&self) -> Key {
+    pub(in crate::platform) fn key(&self) -> Key {
         TokenRecord::at(&self.0.hash)
     }
 }

@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// Maximum number of users and teams in one request: the capacity of one transaction.
-pub(super) const MAX_INVITED: usize = 500;
+pub(in crate::platform) const MAX_INVITED: usize = 500;
 
 impl<'p> Permissions<'p> {
     /// Sets or removes the role of users and teams on a space or a collection.
@@ -311,7 +311,11 @@ async fn seen(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<Seen> {
 }
 
 /// Checks the right to grant roles on content.
-pub(super) async fn require_manager(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<()> {
+pub(in crate::platform) async fn require_manager(
+    tx: &Tx,
+    actor: &Actor,
+    content: &ContentTarget,
+) -> Result<()> {
     managed(tx, actor, content).await.map(drop)
 }
 

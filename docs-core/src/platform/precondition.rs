@@ -144,7 +144,7 @@ impl Platform {
         Self { precondition: Some(precondition), ..self.clone() }
     }
 
-    pub(super) fn precondition(&self) -> Option<&Precondition> {
+    pub(in crate::platform) fn precondition(&self) -> Option<&Precondition> {
         self.precondition.as_ref()
     }
 

@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// Maximum number of requested reviewers of a change request.
-pub(super) const MAX_REVIEWERS: i64 = 100;
+pub(in crate::platform) const MAX_REVIEWERS: i64 = 100;
 /// Number of reviews, and of review requests, that one transaction removes.
 const DROP_CHUNK: u32 = 100;
 
@@ -299,7 +299,10 @@ impl Platform {
 }
 
 /// Removes a batch of the comments, reviews and review requests of a change request; returns `true` if there were any.
-pub(super) async fn drop_some_of_request(tx: &mut Tx, request: &ChangeRequestRecord) -> Result<bool> {
+pub(in crate::platform) async fn drop_some_of_request(
+    tx: &mut Tx,
+    request: &ChangeRequestRecord,
+) -> Result<bool> {
     if drop_some(tx, request.id.as_str()).await? {
         return Ok(true);
     }

@@ -156,7 +156,11 @@ impl Platform {
 }
 
 /// Finds a revision of a space or of one of its change requests.
-pub(super) async fn find(tx: &Tx, space: &SpaceId, id: &RevisionId) -> Result<Arc<RevisionRecord>> {
+pub(in crate::platform) async fn find(
+    tx: &Tx,
+    space: &SpaceId,
+    id: &RevisionId,
+) -> Result<Arc<RevisionRecord>> {
     let record: Option<Arc<RevisionRecord>> = tx.get(&RevisionRecord::at(space, id)).await?;
     record.ok_or_else(|| Error::not_found("revision"))
 }

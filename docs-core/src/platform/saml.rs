@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-pub(super) use self::{
+pub(in crate::platform) use self::{
     login::SAML_LOGIN_WINDOW,
     refusal::{MOST_UNSIGNED, Unsigned},
     session::{SESSION_WINDOW, require_current},
@@ -39,7 +39,7 @@ use crate::{
 };
 
 /// Maximum number of SAML providers of an organization.
-pub(super) const MAX_PROVIDERS: u32 = 50;
+pub(in crate::platform) const MAX_PROVIDERS: u32 = 50;
 
 impl<'p> SamlProviders<'p> {
     /// Lists the SAML providers of an organization, oldest first.
@@ -263,7 +263,10 @@ async fn provider(
 }
 
 /// The active providers of an organization, oldest first.
-pub(super) async fn active_providers(tx: &Tx, org: &OrgId) -> Result<Vec<Arc<SamlProviderRecord>>> {
+pub(in crate::platform) async fn active_providers(
+    tx: &Tx,
+    org: &OrgId,
+) -> Result<Vec<Arc<SamlProviderRecord>>> {
     let rows = tx.below(&SamlProviderRecord::of_org(org), MAX_PROVIDERS).await?;
     let keys: Vec<Key> = SamlProviderRecord::named_by_all(&rows);
     let providers = tx.get_many::<SamlProviderRecord>(&keys).await?.into_iter().flatten();

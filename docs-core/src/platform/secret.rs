@@ -3,10 +3,10 @@
 use crate::{model::BASE32, ports::Ids};
 
 /// A secret of 256 bits, drawn for one use.
-pub(super) struct Secret([u8; 32]);
+pub(in crate::platform) struct Secret([u8; 32]);
 
 impl Secret {
-    pub(super) fn draw(ids: &dyn Ids, context: &'static str) -> Self {
+    pub(in crate::platform) fn draw(ids: &dyn Ids, context: &'static str) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key(context);
         // An id has 122 random bits, so three exceed the size of the secret.
         for _ in 0..3 {
@@ -16,12 +16,12 @@ impl Secret {
     }
 
     /// Encodes the secret as a segment of an address.
-    pub(super) fn as_segment(&self) -> String {
+    pub(in crate::platform) fn as_segment(&self) -> String {
         BASE32.encode(&self.0)
     }
 
     /// Encodes the secret in hexadecimal, for use in configuration files.
-    pub(super) fn as_hex(&self) -> String {
+    pub(in crate::platform) fn as_hex(&self) -> String {
         data_encoding::HEXLOWER.encode(&self.0)
     }
 }

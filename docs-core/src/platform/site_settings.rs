@@ -3,16 +3,16 @@
 
 mod adaptive;
 mod auth;
-pub(super) mod customization;
-pub(super) mod redirects;
-pub(super) mod share_links;
+pub(in crate::platform) mod customization;
+pub(in crate::platform) mod redirects;
+pub(in crate::platform) mod share_links;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::{
+pub(in crate::platform) use self::{
     auth::signing_key,
     customization::{customizations, drop_override},
     redirects::{PurgeRedirects, drop_redirects, drop_some_redirects},
@@ -39,7 +39,11 @@ const AT_ONCE: u32 = 30;
 
 /// Removes the settings of a site in the transaction that deletes the site: the secrets and the schema completely, and
 /// of the rest as many as fit. A job removes the remainder.
-pub(super) async fn drop_all(tx: &mut Tx, site: &SiteId, (job, now): (&JobId, Timestamp)) -> Result<()> {
+pub(in crate::platform) async fn drop_all(
+    tx: &mut Tx,
+    site: &SiteId,
+    (job, now): (&JobId, Timestamp),
+) -> Result<()> {
     delete::<CustomizationRecord>(tx, &CustomizationRecord::at(site)).await?;
     delete::<SiteAuthRecord>(tx, &SiteAuthRecord::at(site)).await?;
     delete::<AdaptiveRecord>(tx, &AdaptiveRecord::at(site)).await?;
@@ -52,7 +56,7 @@ pub(super) async fn drop_all(tx: &mut Tx, site: &SiteId, (job, now): (&JobId, Ti
 
 /// Removes a batch of settings of a deleted site. `Out` is `true` if there may be more.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct PurgeSettings {
+pub(in crate::platform) struct PurgeSettings {
     site: SiteId,
 }
 

@@ -7,7 +7,7 @@ mod hosts;
 mod mount;
 mod moves;
 mod order;
-pub(super) mod outline;
+pub(in crate::platform) mod outline;
 mod paths;
 mod places;
 mod sections;
@@ -24,7 +24,7 @@ pub use self::{
     hosts::{NotASiteHost, SiteHostRule, SiteHosts},
     places::SiteSpaceFilter,
 };
-pub(super) use self::{
+pub(in crate::platform) use self::{
     outline::{Found, Outline, Part},
     places::remove_place,
     view::{Opened, Placement, Viewer, default_spaces},
@@ -78,7 +78,7 @@ impl SiteFilter {
 }
 
 /// Maximum number of initial spaces of a site.
-pub(super) const MAX_FIRST_SPACES: usize = 100;
+pub(in crate::platform) const MAX_FIRST_SPACES: usize = 100;
 /// The text of the sample space's page.
 const SAMPLE_PAGE: &str = "This is the first page of a new space.\n\nOpen a change request to edit it, and merge the request: \
                       every site that shows this space then shows what you wrote.\n";
@@ -380,7 +380,7 @@ fn parse_place(field: &str, id: &str) -> Result<SiteSpaceId> {
 
 /// The site to read, and the share link of the request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SiteOf<'a> {
+pub(in crate::platform) struct SiteOf<'a> {
     pub org: &'a OrgId,
     pub site: &'a SiteId,
     /// The key of a share link of the site. It grants access to visitors, and addresses contain it. An invalid key has
@@ -405,7 +405,7 @@ impl Platform {
     }
 
     /// Returns a site with its structure, as far as a member or visitor may see it.
-    pub(super) async fn opened(&self, tx: &Tx, actor: &Actor, of: SiteOf<'_>) -> Result<Opened> {
+    pub(in crate::platform) async fn opened(&self, tx: &Tx, actor: &Actor, of: SiteOf<'_>) -> Result<Opened> {
         let SiteOf { org, site, share_key } = of;
         let link = SharedLink::find(self, tx, share_key).await?;
         let visitor = match Visitor::of(actor, share_key) {
@@ -456,10 +456,10 @@ async fn sites_with(tx: &Tx, actor: &Actor, space: &str) -> Result<BTreeSet<Site
 }
 
 /// The spaces of a site that are not deleted.
-pub(super) type LiveSpaces = BTreeMap<SpaceId, Arc<SpaceRecord>>;
+pub(in crate::platform) type LiveSpaces = BTreeMap<SpaceId, Arc<SpaceRecord>>;
 
 /// Loads the spaces of an outline that are not deleted.
-pub(super) async fn live_spaces(tx: &Tx, outline: &Outline) -> Result<LiveSpaces> {
+pub(in crate::platform) async fn live_spaces(tx: &Tx, outline: &Outline) -> Result<LiveSpaces> {
     let ids: BTreeSet<&SpaceId> = outline.all_places().into_iter().map(|place| &place.space).collect();
     let keys: Vec<Key> = ids.into_iter().map(SpaceRecord::at).collect();
     let spaces = tx.get_many::<SpaceRecord>(&keys).await?.into_iter().flatten();

@@ -16,7 +16,7 @@ use self::{
     duplicate::DuplicateSpace,
     operations::{RestoreSpace, SpaceCreation, SpaceDeletion, SpaceUpdate},
 };
-pub(super) use self::{
+pub(in crate::platform) use self::{
     purge::PurgeSpace,
     trash::{MarkTrash, is_deleted},
 };
@@ -273,7 +273,7 @@ impl Platform {
     }
 
     /// Returns a new space with this content.
-    pub(super) fn new_space(
+    pub(in crate::platform) fn new_space(
         &self,
         actor: &Actor,
         org: &OrgId,
@@ -339,7 +339,11 @@ impl Platform {
     }
 
     /// Returns the views of spaces of one organization. All counters and placements take two reads.
-    pub(super) async fn space_views(&self, tx: &Tx, spaces: &[SpaceAccess]) -> Result<Vec<Space>> {
+    pub(in crate::platform) async fn space_views(
+        &self,
+        tx: &Tx,
+        spaces: &[SpaceAccess],
+    ) -> Result<Vec<Space>> {
         let mut counters = Vec::with_capacity(spaces.len() * 4);
         for access in spaces {
             let id = &access.space().id;
@@ -371,7 +375,7 @@ impl Platform {
     }
 
     /// Returns a space as a visitor sees it, without its collection and data about its members.
-    pub(super) fn space_of_visitor(&self, access: &SpaceAccess, place: &Placement) -> Space {
+    pub(in crate::platform) fn space_of_visitor(&self, access: &SpaceAccess, place: &Placement) -> Space {
         Space { parent: None, ..self.space_view(access, &[0; 4], Some(place)) }
     }
 
@@ -450,7 +454,7 @@ fn first_revision(space: &SpaceRecord, by: &UserId) -> RevisionRecord {
 }
 
 /// Stores a new space with its first revision.
-pub(super) fn create_in(tx: &mut Tx, record: SpaceRecord, by: &UserId) -> Arc<SpaceRecord> {
+pub(in crate::platform) fn create_in(tx: &mut Tx, record: SpaceRecord, by: &UserId) -> Arc<SpaceRecord> {
     let record = SpaceRecord { revisions: 1, ..record };
     tx.create(first_revision(&record, by));
     tx.feed(topic::HEAD, KeyBuf::new("head").part(record.id.as_str()).key());
@@ -458,7 +462,11 @@ pub(super) fn create_in(tx: &mut Tx, record: SpaceRecord, by: &UserId) -> Arc<Sp
 }
 
 /// Makes a new revision the head of a space.
-pub(super) async fn move_head(tx: &mut Tx, proof: &SpaceProof, revision: RevisionRecord) -> Result<()> {
+pub(in crate::platform) async fn move_head(
+    tx: &mut Tx,
+    proof: &SpaceProof,
+    revision: RevisionRecord,
+) -> Result<()> {
     let space = proof.space();
     let new = SpaceRecord {
         head: revision.id.clone(),
@@ -471,7 +479,7 @@ pub(super) async fn move_head(tx: &mut Tx, proof: &SpaceProof, revision: Revisio
 
 /// Makes a new revision the head of a space together with other changes of the space. Enqueues the synchronization with
 /// its repository, and its translations.
-pub(super) async fn move_head_to(
+pub(in crate::platform) async fn move_head_to(
     tx: &mut Tx,
     proof: &SpaceProof,
     new: SpaceRecord,

@@ -4,7 +4,7 @@ mod change;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-pub(super) use self::change::PurgeTeam;
+pub(in crate::platform) use self::change::PurgeTeam;
 use self::change::{
     RemoveTeamMember, SetTeamMember, TeamCreation, TeamDeletion, TeamMembersUpdate, TeamUpdate,
 };
@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// Maximum number of members that one request adds, changes or removes. They fit into one transaction.
-pub(super) const MAX_MEMBER_CHANGES: usize = 300;
+pub(in crate::platform) const MAX_MEMBER_CHANGES: usize = 300;
 
 /// A filter for teams.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -321,7 +321,7 @@ impl Platform {
     }
 
     /// Returns the views of teams of an organization. All counters take one read.
-    pub(super) async fn team_views(
+    pub(in crate::platform) async fn team_views(
         &self,
         tx: &Tx,
         org: &OrgAccess,

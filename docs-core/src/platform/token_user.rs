@@ -24,13 +24,13 @@ pub struct TokenUser {
 }
 
 impl TokenUser {
-    pub(super) fn of(token: &TokenRecord, urls: &Urls) -> Self {
+    pub(in crate::platform) fn of(token: &TokenRecord, urls: &Urls) -> Self {
         let session_of = token.sso.as_ref().map(|session| session.organization.clone());
         Self::new(token.user.clone(), session_of, urls)
     }
 
     /// Returns a user for an issued token, or for a session in an organization.
-    pub(super) fn new(user: UserId, session_of: Option<OrgId>, urls: &Urls) -> Self {
+    pub(in crate::platform) fn new(user: UserId, session_of: Option<OrgId>, urls: &Urls) -> Self {
         Self { user, session_of, base: urls.base().into() }
     }
 
@@ -46,19 +46,19 @@ impl TokenUser {
     }
 
     /// Returns `true` if the scope of the token includes the organization.
-    pub(super) fn reaches(&self, organization: &OrgId) -> bool {
+    pub(in crate::platform) fn reaches(&self, organization: &OrgId) -> bool {
         self.session_of.as_ref().is_none_or(|of| of == organization)
     }
 
     /// The sign-in method.
-    pub(super) const fn sign_in(&self) -> SignIn {
+    pub(in crate::platform) const fn sign_in(&self) -> SignIn {
         match self.session_of {
             Some(_) => SignIn::Sso,
             None => SignIn::Token,
         }
     }
 
-    pub(super) fn urls(&self) -> Urls {
+    pub(in crate::platform) fn urls(&self) -> Urls {
         Urls::new(&self.base)
     }
 }

@@ -11,7 +11,7 @@ mod window;
 use std::sync::Arc;
 
 use self::operations::{TranslationCreation, TranslationDeletion, TranslationRun, TranslationUpdate};
-pub(super) use self::{
+pub(in crate::platform) use self::{
     glossary::{FollowGlossary, MAX_GLOSSARY_BYTES},
     operations::{MAX_TRANSLATIONS, PurgeTranslation, drop_some, follow_restored, follow_source},
     run::TranslateSpace,
@@ -39,7 +39,7 @@ use crate::{
 };
 
 /// Maximum size of instructions as Markdown in bytes.
-pub(super) const MAX_INSTRUCTION_BYTES: usize = 16 << 10;
+pub(in crate::platform) const MAX_INSTRUCTION_BYTES: usize = 16 << 10;
 
 impl<'p> Translations<'p> {
     /// Lists the translations of an organization that the actor may see, newest first.
@@ -250,7 +250,11 @@ async fn seen_by(
 }
 
 /// Checks the permission to change a translation.
-pub(super) async fn require_editor(tx: &Tx, actor: &Actor, at: (&OrgId, &TranslationId)) -> Result<()> {
+pub(in crate::platform) async fn require_editor(
+    tx: &Tx,
+    actor: &Actor,
+    at: (&OrgId, &TranslationId),
+) -> Result<()> {
     find(tx, actor, at).await?.1.require_edit()
 }
 

@@ -11,7 +11,7 @@ mod transfer;
 mod walk;
 
 pub use self::walk::Reach;
-pub(super) use self::{
+pub(in crate::platform) use self::{
     moving::ContentMove,
     parent::{chain, check_depth, check_number, drop_grants, named_parent, require_parent, room_in},
     room::{Gap, make_room},
@@ -21,6 +21,6 @@ pub(super) use self::{
 
 /// Maximum number of children of a collection, without deleted spaces. Deleting a collection moves all of them in one
 /// transaction.
-pub(super) const MAX_CHILDREN: u64 = 500;
+pub(in crate::platform) const MAX_CHILDREN: u64 = 500;
 /// Maximum number of children that one transaction moves. Each takes three of its changes.
-pub(super) const MAX_MOVED: usize = 600;
+pub(in crate::platform) const MAX_MOVED: usize = 600;

@@ -282,7 +282,7 @@ impl Urls {
 }
 
 /// Encodes a name as one segment of an address.
-pub(super) fn percent_encoded(name: &str) -> String {
+pub(in crate::platform) fn percent_encoded(name: &str) -> String {
     use std::fmt::Write as _;
     let mut out = String::with_capacity(name.len());
     for byte in name.bytes() {

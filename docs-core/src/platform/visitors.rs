@@ -4,20 +4,20 @@ mod address;
 mod admit;
 mod decider;
 mod file_bearer;
-pub(super) mod jwt;
-pub(super) mod member;
+pub(in crate::platform) mod jwt;
+pub(in crate::platform) mod member;
 mod moment;
 mod open_site;
-pub(super) mod pass;
+pub(in crate::platform) mod pass;
 mod reader;
-pub(super) mod resolve;
+pub(in crate::platform) mod resolve;
 mod uses;
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::{
+pub(in crate::platform) use self::{
     admit::{Admitted, Visit},
     file_bearer::{MAX_SEALED_CLAIMS, ShownFiles, VisitorBearer},
     reader::{ContentFilter, Reader, VisitorClaims},
