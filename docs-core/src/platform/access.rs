@@ -12,7 +12,7 @@ pub(super) use self::{
 use crate::{
     Error, ErrorKind, Result,
     model::{CollectionId, ContentTarget, OrgId, Role, SpaceId, UserId},
-    platform::{Actor, nouns::SiteRef, saml, token_user::TokenUser},
+    platform::{Actor, kernel::token_user::TokenUser, nouns::SiteRef, people::saml},
     policy::{CollectionAccess, OrgAccess, SignIn, SiteAction, SpaceAccess, Standing},
     store::{
         Tx,

@@ -1,9 +1,6 @@
 //! Workers that run background jobs.
 
-mod list;
 mod run;
-mod tidy;
-mod turns;
 
 use std::{future::Future, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -13,21 +10,21 @@ use futures_util::FutureExt as _;
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::Instant;
 
-use self::{run::Stopping, tidy::TIDY_CHUNK, turns::Reach};
-pub(super) use self::{
-    run::{Progress, Run, finish_in},
-    tidy::JOBS_KEPT,
-    turns::Turns,
-};
+use self::run::Stopping;
+pub(super) use self::run::{Progress, Run, finish_in};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{JobId, Timestamp},
     platform::{
-        Platform, collect, collections, comments, git, import, invites, members,
-        metrics::{JOB_DURATION, JOB_FAILURES, JOB_RUNS, error_label},
-        openapi_specs, pdf,
+        Platform,
+        content::{comments, openapi_specs},
+        exchange::{git, import, pdf, translations},
+        host::{collect, purge, tidy::TIDY_CHUNK, turns::Reach},
+        kernel::metrics::{JOB_DURATION, JOB_FAILURES, JOB_RUNS, error_label},
+        library::{collections, follow, spaces},
+        people::{joining, members, teams},
         search::Round,
-        site_settings, spaces, teams, translations,
+        sites::settings,
     },
     store::{
         FeedPos,
@@ -117,13 +114,13 @@ impl Kind {
 
 /// All kinds of jobs.
 const JOB_KINDS: &[Kind] = &[
-    Kind::of::<spaces::PurgeSpace>(),
+    Kind::of::<purge::PurgeSpace>(),
     Kind::of::<spaces::MarkTrash>(),
     Kind::of::<members::ClearMember>(),
-    Kind::of::<invites::RedeemInvites>(),
+    Kind::of::<joining::RedeemInvites>(),
     Kind::of::<git::ImportPayload>(),
     Kind::of::<git::ExportPayload>(),
-    Kind::of::<git::SyncRun>(),
+    Kind::of::<follow::git::SyncRun>(),
     Kind::of::<git::RepositoryLook>(),
     Kind::of::<import::ImportRun>(),
     Kind::of::<pdf::PdfWork>(),
@@ -132,8 +129,8 @@ const JOB_KINDS: &[Kind] = &[
     Kind::of::<collections::PurgeGrants>(),
     Kind::of::<comments::PurgeReplies>(),
     Kind::of::<teams::PurgeTeam>(),
-    Kind::of::<site_settings::PurgeSettings>(),
-    Kind::of::<site_settings::PurgeRedirects>(),
+    Kind::of::<settings::PurgeSettings>(),
+    Kind::of::<settings::PurgeRedirects>(),
     Kind::of::<collect::CollectObjects>(),
     Kind::of::<translations::TranslateSpace>(),
     Kind::of::<translations::FollowGlossary>(),

@@ -12,74 +12,72 @@
 //! otherwise.
 
 mod access;
-mod audit;
-mod builder;
-mod change_requests;
-mod collect;
-mod collections;
-mod comments;
-mod computed;
 mod content;
-mod content_edit;
-mod emoji;
-mod files;
-mod git;
-mod idempotency;
-mod import;
-mod invites;
+mod exchange;
+mod host;
 mod jobs;
-mod layout;
-mod limits;
-mod links;
-mod list_identities;
-mod members;
-pub mod metrics;
-mod named;
+mod kernel;
+mod library;
 mod nouns;
-mod openapi_specs;
-mod orgs;
-pub mod own_paths;
-mod pdf;
 mod people;
-mod permissions;
-mod precondition;
-mod reviews;
-mod revisions;
-mod saml;
+mod publishing;
 mod search;
-mod secret;
-mod setup;
-mod site_settings;
 mod sites;
-mod spaces;
-mod teams;
-mod templates;
-mod token_user;
-mod translations;
-mod tree;
-mod urls;
-mod visitors;
 
 use std::{fmt, sync::Arc};
 
-use builder::Ports;
 use chrono::TimeDelta;
-use idempotency::at_once;
 use serde::{Serialize, de::DeserializeOwned};
 
-pub use audit::{AuditFilter, AuditLog};
-pub use builder::Builder;
-pub use change_requests::RequestFilter;
-pub use collect::{CLOCKS_APART, COLLECT_WINDOW, CollectMode, Collected, UNTOUCHED, WRITE_WINDOW};
-pub use comments::{CommentQuery, Thread};
-pub use content::{ContentOf, PageRedirect, Shown, ShownDocument, TaggedRevision, Version};
-pub use files::{Disposition, FileReach, FileUpload, NewUpload, StoredFile, media_type};
-pub use git::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer};
-pub use idempotency::{IDEMPOTENCY_WINDOW, IdempotencyKey, IdempotentRequest, NotAnIdempotencyKey};
-pub use invites::INVITE_WINDOW;
-pub use limits::{Amount, LIMITS, Limit, LimitGroup};
-pub use links::RequestLinkFilter;
-pub use members::MemberFilter;
+use crate::{
+    BoxFuture, Error, Result,
+    content::Content,
+    model::{OrgId, Timestamp, UserId},
+    platform::{
+        content::{computed, openapi_specs},
+        exchange::{import, pdf},
+        people::saml,
+        publishing::visitors,
+    },
+    ports::{Clock, Ids, Metrics, Secrets, new_id},
+    store::{
+        Answers, KINDS, Logged, Mode, Objects, Observer, Operation, Receipt, Store, Tx, WriteContext, Written,
+    },
+};
+pub use content::{
+    change_requests::RequestFilter,
+    comments::{CommentQuery, Thread},
+    edit::upload::{FileUpload, NewUpload},
+    files::{Disposition, FileReach, StoredFile, media_type},
+    links::RequestLinkFilter,
+    openapi_specs::{
+        BodyDetail, FieldDetail, OperationDetail, ParameterDetail, ResponseDetail, ShownSpec, SpecDetail,
+        SpecSubject,
+    },
+    read::{ContentOf, PageRedirect, Shown, ShownDocument, TaggedRevision, Version, open_site::OpenSite},
+};
+pub use exchange::{
+    git::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer},
+    pdf::{PDF_WINDOW, PdfAnswer, PdfFile, PdfPart},
+};
+pub use host::{
+    audit::{AuditFilter, AuditLog},
+    builder::Builder,
+    collect::{CLOCKS_APART, COLLECT_WINDOW, CollectMode, Collected, UNTOUCHED, WRITE_WINDOW},
+    limits::{Amount, LIMITS, Limit, LimitGroup},
+    setup::{SetUp, SetUpDone, stored_sealing_key},
+};
+use host::{builder::Ports, turns};
+use kernel::idempotency::at_once;
+pub use kernel::{
+    idempotency::{IDEMPOTENCY_WINDOW, IdempotencyKey, IdempotentRequest, NotAnIdempotencyKey},
+    metrics, own_paths,
+    precondition::{EntityTag, Precondition, Tags},
+    site_hosts::{NotASiteHost, SiteHostRule, SiteHosts},
+    token_user::TokenUser,
+    urls::Urls,
+};
+pub use library::{spaces::RESTORE_WINDOW, tree::Reach};
 pub use nouns::{
     Caller, ChangeRequestHandle, ChangeRequests, CollectionHandle, Collections, CommentHandle, Comments,
     ContentHandle, InviteHandle, Invites, MemberHandle, Members, OpenApiSpecHandle, OpenApiSpecVersionHandle,
@@ -88,32 +86,15 @@ pub use nouns::{
     ShareLinkHandle, ShareLinks, SiteHandle, SiteSpaceHandle, SiteSpaces, Sites, SpaceHandle, Spaces,
     TeamHandle, Teams, TranslationHandle, Translations, UserHandle, Users,
 };
-pub use openapi_specs::{
-    BodyDetail, FieldDetail, OperationDetail, ParameterDetail, ResponseDetail, ShownSpec, SpecDetail,
-    SpecSubject,
+pub use people::{
+    invites::INVITE_WINDOW,
+    members::MemberFilter,
+    saml::{SamlAnswer, SamlSession, SamlStart},
+    teams::TeamFilter,
+    users::{NewToken, NewUser, TokenInfo, TokenSecret},
 };
-pub use pdf::{PDF_WINDOW, PdfAnswer, PdfFile, PdfPart};
-pub use people::{NewToken, NewUser, TokenInfo, TokenSecret};
-pub use precondition::{EntityTag, Precondition, Tags};
-pub use saml::{SamlAnswer, SamlSession, SamlStart};
-pub use setup::{SetUp, SetUpDone, stored_sealing_key};
-pub use sites::{NotASiteHost, SiteFilter, SiteHostRule, SiteHosts, SiteSpaceFilter};
-pub use spaces::RESTORE_WINDOW;
-pub use teams::TeamFilter;
-pub use token_user::TokenUser;
-pub use tree::Reach;
-pub use urls::Urls;
-pub use visitors::{Moment, OpenSite, Visitor};
-
-use crate::{
-    BoxFuture, Error, Result,
-    content::Content,
-    model::{OrgId, Timestamp, UserId},
-    ports::{Clock, Ids, Metrics, Secrets, new_id},
-    store::{
-        Answers, KINDS, Logged, Mode, Objects, Observer, Operation, Receipt, Store, Tx, WriteContext, Written,
-    },
-};
+pub use publishing::visitors::{Moment, Visitor};
+pub use sites::{site::SiteFilter, structure::places::SiteSpaceFilter};
 
 /// A result of an operation that can be stored and replayed to a repeated request.
 pub(crate) trait Answer: Serialize + DeserializeOwned + Send + Sync {}
@@ -205,7 +186,7 @@ struct Inner {
     ports: Ports,
     secrets: Arc<dyn Secrets>,
     follower: Option<search::Follower>,
-    turns: jobs::Turns,
+    turns: turns::Turns,
     job_lease: TimeDelta,
     import_memory: import::ImportMemory,
     pdf_news: pdf::PdfNews,

@@ -7,6 +7,7 @@
 //! The methods from noun to noun are in the submodules, the operations in the module of their noun.
 
 mod addresses;
+pub(in crate::platform) mod list_identities;
 mod of_caller;
 mod of_org;
 mod of_site;
@@ -22,7 +23,7 @@ use crate::{
         SamlProviderId, SectionGroupId, SectionId, ShareLinkId, SiteSpaceId, SpaceId, TeamId, TranslationId,
         UserId,
     },
-    platform::{Platform, token_user::TokenUser, visitors::Visitor},
+    platform::{Platform, kernel::token_user::TokenUser, publishing::visitors::Visitor},
 };
 
 /// The platform as used by one caller: the start of every operation.

@@ -24,10 +24,12 @@ use crate::{
     platform::{
         Actor, Platform,
         access::{self, AccessResolver},
-        list_identities,
-        nouns::{OrgHandle, SiteHandle, SpaceHandle},
-        sites::{Opened, Part, Viewer},
-        visitors::{Reader, VisitorClaims},
+        nouns::{OrgHandle, SiteHandle, SpaceHandle, list_identities},
+        publishing::{
+            outline::Part,
+            visitors::{Reader, VisitorClaims},
+        },
+        sites::view::{Opened, Viewer},
     },
     policy::SpaceAccess,
     ports::search::{PageHit, Query, Rank, Scope, SearchQuery},

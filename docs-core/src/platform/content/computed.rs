@@ -1,180 +1,210 @@
-//! Computed pages in responses: the pages that replace them.
+//! Computed pages: pages that are generated when they are read instead of being stored.
+//!
+//! A computed page of an OpenAPI specification is replaced in responses by one page per tag, at the level of the
+//! computed page. The generated pages depend on the latest version of the specification, which is cached in memory,
+//! and on the location of the computed page. Their ids are derived from its seed and the names of the tags, so they
+//! survive changes of the specification.
 
-use std::collections::HashMap;
+mod outline;
+mod placed;
 
-use super::{Located, Shown};
-use crate::{
-    Error, Result,
-    content::{PageEntry, PageTree, TreePage, UniqueNames, document},
-    model::{ContentFormat, Document, DocumentPage, Icon, OrgId, PageBase, PageId, PageUrls, RevisionPage},
-    platform::{
-        Platform,
-        computed::{self, ComputedPlaces, MadePage, OpenApiSource, Place},
-        visitors::ContentFilter,
-    },
-    store::records::SpaceRecord,
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
 };
 
-/// The generated pages by the id of the computed page they replace.
-pub(super) type Replaced = HashMap<PageId, Vec<RevisionPage>>;
+use serde_json::Value;
+
+pub(in crate::platform) use self::placed::{MadePage, Place};
+use self::{outline::SpecPages, placed::place};
+use crate::{
+    Error, Result,
+    content::{PageEntry, PageKind, PageTree},
+    model::{
+        ContentRef, MAX_COMPUTED_PAGES, MAX_COMPUTED_PLACES, OpenApiSpecVersionId, OrgId, PageId,
+        SpecVisibility,
+    },
+    platform::{Platform, content::openapi_specs, kernel::precondition::EntityTag},
+    ports::SpecOutline,
+    store::records::{OpenApiSpecRecord, OpenApiSpecVersionRecord},
+};
+
+/// The `type` of pages that are computed from OpenAPI specifications.
+pub(in crate::platform) const OPENAPI: &str = "builtin:openapi";
+/// Capacity of the cache of specification outlines, in bytes.
+const KEPT_BYTES: u64 = 32 << 20;
+
+/// A cache of the pages of recently read versions.
+pub(in crate::platform) struct SpecPagesCache(
+    quick_cache::sync::Cache<OpenApiSpecVersionId, Arc<SpecPages>, ByBytes>,
+);
+
+#[derive(Clone)]
+struct ByBytes;
+
+impl quick_cache::Weighter<OpenApiSpecVersionId, Arc<SpecPages>> for ByBytes {
+    fn weight(&self, _: &OpenApiSpecVersionId, pages: &Arc<SpecPages>) -> u64 {
+        pages.bytes.max(1)
+    }
+}
+
+impl Default for SpecPagesCache {
+    fn default() -> Self {
+        Self(quick_cache::sync::Cache::with_weighter(100, KEPT_BYTES, ByBytes))
+    }
+}
+
+/// The source of a computed page, as far as this module interprets it.
+pub(in crate::platform) struct OpenApiSource {
+    slug: String,
+    /// Includes a page of the schemas.
+    models: bool,
+    /// Includes a link to the document if the specification is public.
+    download: bool,
+}
+
+impl OpenApiSource {
+    /// Returns the source of a page, or `None` if it is not computed from a specification.
+    pub(in crate::platform) fn of(entry: &PageEntry) -> Option<Self> {
+        let computed = entry.computed.as_ref().filter(|_| entry.kind == PageKind::Computed)?;
+        if computed.get("type").and_then(Value::as_str) != Some(OPENAPI) {
+            return None;
+        }
+        let reference = computed.pointer("/dependencies/spec/ref")?;
+        let ContentRef::OpenApi { spec: slug } = serde_json::from_value(reference.clone()).ok()? else {
+            return None;
+        };
+        let is_asked = |name: &str| computed.pointer(&format!("/props/{name}")) == Some(&Value::Bool(true));
+        Some(Self { slug, models: is_asked("models"), download: is_asked("downloadLink") })
+    }
+}
+
+/// A specification in its current version.
+pub(in crate::platform) struct Spec {
+    record: Arc<OpenApiSpecRecord>,
+    version: OpenApiSpecVersionId,
+    pages: Arc<SpecPages>,
+    /// The public URL of its document, if it has one.
+    published: Option<String>,
+}
+
+/// A computed page with the source of its generated pages.
+struct ComputedPlace {
+    /// `None` if the specification is missing or not processed yet.
+    spec: Option<Arc<Spec>>,
+    source: OpenApiSource,
+    /// The number of pages it generates.
+    room: usize,
+}
+
+/// The computed pages of a tree. A space has at most [`MAX_COMPUTED_PAGES`] in at most [`MAX_COMPUTED_PLACES`]: the
+/// first ones in tree order, for every reader.
+#[derive(Default)]
+pub(in crate::platform) struct ComputedPlaces {
+    places: HashMap<PageId, ComputedPlace>,
+    omitted: usize,
+}
+
+impl ComputedPlaces {
+    /// Generates the pages that replace a computed page. Returns `None` for pages that are not computed from a
+    /// specification, and no pages without a processed specification.
+    pub(in crate::platform) fn made(&self, entry: &PageEntry, at: Place<'_>) -> Option<Vec<MadePage>> {
+        let ComputedPlace { spec, source, room } = self.places.get(at.id)?;
+        Some(spec.as_ref().map_or_else(Vec::new, |spec| place((spec, *room), source, (entry, at))))
+    }
+
+    /// A warning about the pages that exceed the limits, if any do.
+    pub(in crate::platform) fn warning(&self) -> Option<String> {
+        (self.omitted > 0).then(|| {
+            format!(
+                "{} computed pages are left out: a space has at most {MAX_COMPUTED_PAGES} in {MAX_COMPUTED_PLACES} places",
+                self.omitted
+            )
+        })
+    }
+}
 
 impl Platform {
-    /// Generates the pages that replace the computed pages of a tree that its reader may see.
-    pub(super) async fn replaced(
-        &self,
-        space: &SpaceRecord,
-        (tree, filter): (&PageTree, &ContentFilter),
-        shown: Shown,
-    ) -> Result<Replaced> {
-        let mut replaced = Replaced::new();
-        if !shown.computed {
-            return Ok(replaced);
-        }
-        for (page, made) in self.made(&space.organization, (tree, filter)).await? {
-            let views = made.into_iter().map(|made| self.made_view(space, &page.entry, made));
-            replaced.insert(page.id.clone(), views.collect());
-        }
-        Ok(replaced)
-    }
-
-    /// Generates the pages of all computed pages that the reader may see, each with the page it replaces.
-    async fn made<'t>(
+    /// Resolves the computed pages of a tree against the current specifications, within the limits.
+    pub(in crate::platform) async fn computed_places(
         &self,
         org: &OrgId,
-        (tree, filter): (&'t PageTree, &ContentFilter),
-    ) -> Result<Vec<(&'t TreePage, Vec<MadePage>)>> {
-        if !computed::is_in(tree) {
-            return Ok(Vec::new());
-        }
-        let seen = filter.shown(tree);
-        let places = self.computed_places(org, tree).await?;
-        let (mut all, mut slugs) = (Vec::new(), HashMap::new());
-        for (at, _) in computed::sources(tree).filter(|(at, _)| seen.get(*at) == Some(&true)) {
+        tree: &PageTree,
+    ) -> Result<ComputedPlaces> {
+        let mut specs: HashMap<String, Option<Arc<Spec>>> = HashMap::new();
+        let mut places = ComputedPlaces::default();
+        let mut left = MAX_COMPUTED_PAGES;
+        for (number, (at, source)) in sources(tree).enumerate() {
             let Some(page) = tree.pages().get(at) else { continue };
-            let beside = slugs.entry(page.parent).or_insert_with(|| slugs_beside(tree, page.parent));
-            let above = page.parent.and_then(|at| tree.pages().get(at)).map_or("", |page| page.path.as_str());
-            let place = Place { id: &page.id, above, beside };
-            if let Some(made) = places.made(&page.entry, place) {
-                all.push((page, made));
-            }
+            let spec = match specs.get(&source.slug) {
+                _ if number >= MAX_COMPUTED_PLACES => None,
+                Some(known) => known.clone(),
+                None => {
+                    let found = self.latest_spec(org, &source.slug).await?.map(Arc::new);
+                    specs.entry(source.slug.clone()).or_insert(found).clone()
+                }
+            };
+            let wanted = spec.as_ref().map_or(0, |spec| placed::wanted(spec, &source));
+            let room = wanted.min(left);
+            left -= room;
+            places.omitted += wanted - room;
+            places.places.insert(page.id.clone(), ComputedPlace { spec, source, room });
         }
-        Ok(all)
+        Ok(places)
     }
 
-    /// The computed pages of content; `None` if they are returned as stored.
-    pub(super) async fn places_of(&self, at: &Located, shown: Shown) -> Result<Option<ComputedPlaces>> {
-        if !shown.computed {
+    /// The tag of the specifications that the pages of a tree are computed from, their versions and visibility; `None`
+    /// without computed pages.
+    pub(in crate::platform) async fn computed_from(
+        &self,
+        org: &OrgId,
+        tree: &PageTree,
+    ) -> Result<Option<EntityTag>> {
+        let places = sources(tree).take(MAX_COMPUTED_PLACES);
+        let slugs: BTreeSet<String> = places.map(|(_, source)| source.slug).collect();
+        if slugs.is_empty() {
             return Ok(None);
         }
-        let tree = at.view.tree().await?;
-        self.computed_places(&at.space().organization, &tree).await.map(Some)
+        let slugs: Vec<String> = slugs.into_iter().collect();
+        let found = openapi_specs::find_all(&self.read().await?, org, &slugs).await?;
+        let told = |spec: &Arc<OpenApiSpecRecord>| (spec.last_version.clone(), spec.visibility);
+        let found: Vec<_> = found.iter().map(|spec| spec.as_ref().map(told)).collect();
+        EntityTag::of(&(slugs, found)).map(Some)
     }
 
-    /// Generates the pages that replace one page among its siblings; `None` for a page that is not computed.
-    pub(super) fn replaced_one(
-        &self,
-        (space, places): (&SpaceRecord, &ComputedPlaces),
-        (id, entry): (&PageId, &PageEntry),
-        (above, beside): (&str, &mut UniqueNames),
-    ) -> Option<Vec<RevisionPage>> {
-        let made = places.made(entry, Place { id, above, beside })?;
-        Some(made.into_iter().map(|made| self.made_view(space, entry, made)).collect())
-    }
-
-    fn made_view(&self, space: &SpaceRecord, entry: &PageEntry, made: MadePage) -> RevisionPage {
-        let computed = made.computed();
-        let pages = made.pages.into_iter().map(|below| self.made_view(space, entry, below)).collect();
-        RevisionPage::Document(Box::new(DocumentPage {
-            base: PageBase {
-                id: made.id,
-                title: made.title,
-                emoji: None,
-                icon: made.icon.as_deref().and_then(|icon| Icon::new(icon).ok()),
-                created_at: None,
-                updated_at: None,
-                conflicts: Vec::new(),
-            },
-            kind: Default::default(),
-            urls: PageUrls { app: self.urls().page(&space.id, &made.path) },
-            slug: made.slug,
-            path: made.path,
-            description: made.description,
-            markdown: None,
-            document: None,
-            document_id: None,
-            computed: Some(computed),
-            computed_seed: Some(made.seed),
-            pages,
-            git: None,
-            layout: Default::default(),
-            cover: None,
-            variables: None,
-            hidden: entry.hidden,
-            no_index: entry.no_index,
-            no_robots_index: entry.no_robots_index,
-        }))
-    }
-
-    /// Finds a generated page with its content; `None` if its reader sees no such page.
-    pub(super) async fn made_page(
-        &self,
-        at: &Located,
-        is_it: &(dyn Fn(&MadePage) -> bool + Sync),
-        shown: Shown,
-    ) -> Result<Option<RevisionPage>> {
-        let Some((entry, text, made)) = self.find_made(at, is_it, shown).await? else { return Ok(None) };
-        let mut page = self.made_view(at.space(), &entry, made);
-        if let RevisionPage::Document(page) = &mut page {
-            match shown.format {
-                ContentFormat::Markdown => page.markdown = Some(text),
-                ContentFormat::Document if text.is_empty() => {}
-                ContentFormat::Document => page.document = Some(document::parse(&text)),
+    async fn latest_spec(&self, org: &OrgId, slug: &str) -> Result<Option<Spec>> {
+        let tx = self.read().await?;
+        let Some(record) = openapi_specs::find(&tx, org, slug).await? else { return Ok(None) };
+        let Some(version) = record.last_version.clone() else { return Ok(None) };
+        let kept = &self.inner.spec_pages.0;
+        let pages = match kept.get(&version) {
+            Some(pages) => pages,
+            None => {
+                let found: Option<Arc<OpenApiSpecVersionRecord>> =
+                    tx.get(&OpenApiSpecVersionRecord::at(&version)).await?;
+                let Some(found) = found else { return Ok(None) };
+                // Objects may be read through the connections of the transaction, so it is closed first.
+                drop(tx);
+                let bytes = self.spec_bytes(&record.id, &found.outline).await?;
+                let outline: SpecOutline = serde_json::from_slice(&bytes).map_err(Error::internal)?;
+                let pages = Arc::new(SpecPages::new(outline, found.outline.size));
+                kept.insert(version.clone(), Arc::clone(&pages));
+                pages
             }
-        }
-        Ok(Some(page))
-    }
-
-    /// The document of a generated page that its reader may see; `None` if it has no content.
-    pub(super) async fn made_document(&self, at: &Located, id: &PageId) -> Result<Option<Document>> {
-        let found = self.find_made(at, &|made| made.id == *id, Shown::default()).await?;
-        let (_, text, _) = found.ok_or_else(|| Error::not_found("page"))?;
-        Ok((!text.is_empty()).then(|| document::parse(&text)))
-    }
-
-    /// Finds a generated page, with its Markdown and the page it replaces.
-    async fn find_made(
-        &self,
-        at: &Located,
-        is_it: &(dyn Fn(&MadePage) -> bool + Sync),
-        shown: Shown,
-    ) -> Result<Option<(PageEntry, String, MadePage)>> {
-        if !shown.computed {
-            return Ok(None);
-        }
-        let (tree, filter) = (at.view.tree().await?, at.content_filter().await?);
-        for (page, made) in self.made(&at.space().organization, (&tree, &filter)).await? {
-            if let Some(found) = made.into_iter().find_map(|made| made.take(is_it)) {
-                return Ok(Some((page.entry.clone(), found.markdown(), found)));
-            }
-        }
-        Ok(None)
+        };
+        let published = (record.visibility == SpecVisibility::Public)
+            .then(|| self.urls().published_spec(org, record.slug.as_str()));
+        Ok(Some(Spec { record, version, pages, published }))
     }
 }
 
-/// The slugs of the stored children of a page, or of the top-level pages.
-fn slugs_beside(tree: &PageTree, parent: Option<usize>) -> UniqueNames {
-    let beside = parent.and_then(|at| tree.pages().get(at)).map_or(tree.roots(), |page| &page.children);
-    let entries = beside.iter().filter_map(|at| tree.pages().get(*at)).map(|page| &page.entry);
-    let mut slugs = UniqueNames::default();
-    slugs.extend(entries.map(|entry| entry.slug.clone()));
-    slugs
+/// Returns `true` if pages of a tree are computed from specifications, which change independently of the revision.
+pub(in crate::platform) fn is_in(tree: &PageTree) -> bool {
+    sources(tree).next().is_some()
 }
 
-/// The slugs of sibling pages. They are only needed, and otherwise empty, if one of the pages is computed.
-pub(super) fn slugs_of(pages: &[(PageId, PageEntry)]) -> UniqueNames {
-    let mut slugs = UniqueNames::default();
-    if pages.iter().any(|(_, entry)| OpenApiSource::of(entry).is_some()) {
-        slugs.extend(pages.iter().map(|(_, entry)| entry.slug.clone()));
-    }
-    slugs
+/// The computed pages of a tree by index, with their sources.
+pub(in crate::platform) fn sources(tree: &PageTree) -> impl Iterator<Item = (usize, OpenApiSource)> {
+    let pages = tree.pages().iter().enumerate();
+    pages.filter_map(|(at, page)| Some((at, OpenApiSource::of(&page.entry)?)))
 }

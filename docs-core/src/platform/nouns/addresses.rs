@@ -2,7 +2,7 @@
 
 use crate::{
     model::{CollectionId, ContentTarget, OrgId, RevisionId, SiteId, SpaceId},
-    platform::{content::ContentOf, sites::SiteOf},
+    platform::{content::read::ContentOf, sites::site::SiteOf},
 };
 
 /// The ids of a site.

@@ -8,9 +8,11 @@ use crate::{
     model::{CollectionId, ContentTarget, OrgId, SpaceId, UserId},
     platform::{
         Actor, Platform,
-        comments::Thread,
-        content::{ContentOf, Version},
-        visitors::Visitor,
+        content::{
+            comments::Thread,
+            read::{ContentOf, Version},
+        },
+        publishing::visitors::Visitor,
     },
 };
 

@@ -5,10 +5,6 @@ use std::{
     sync::Arc,
 };
 
-use super::{
-    LiveSpaces, SharedSite,
-    outline::{Address, Node, Outline, Part},
-};
 use crate::{
     Result,
     model::{
@@ -19,9 +15,15 @@ use crate::{
     platform::{
         Actor, Platform,
         access::AccessResolver,
-        site_settings::SharedLink,
-        urls::Urls,
-        visitors::{Reader, Visitor, VisitorClaims},
+        kernel::urls::Urls,
+        publishing::{
+            outline::{Address, Node, Outline, Part},
+            visitors::{Reader, Visitor, VisitorClaims},
+        },
+        sites::{
+            settings::SharedLink,
+            site::{LiveSpaces, SharedSite},
+        },
     },
     policy::{OrgAccess, SpaceAccess},
     store::{

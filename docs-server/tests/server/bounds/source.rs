@@ -17,19 +17,19 @@ const BOUND_WORDS: &[&str] = &["MAX", "MOST", "LIMIT", "LONGEST", "DEPTH", "LEVE
 /// Ambiguous constant names in a file, with the constant that each resolves to.
 const IMPORTED: &[(&str, &str)] = &[
     ("engine/docs-content/src/evaluate.rs::MAX_STEPS", "engine/docs-expression/src/lib.rs::MAX_STEPS"),
-    ("docs-core/src/platform/pdf/book.rs::MAX_STEPS", "engine/docs-expression/src/lib.rs::MAX_STEPS"),
-    ("docs-core/src/platform/visitors/decider.rs::MAX_STEPS", "engine/docs-expression/src/lib.rs::MAX_STEPS"),
+    ("docs-core/src/platform/exchange/pdf/book.rs::MAX_STEPS", "engine/docs-expression/src/lib.rs::MAX_STEPS"),
+    ("docs-core/src/platform/publishing/visitors/decider.rs::MAX_STEPS", "engine/docs-expression/src/lib.rs::MAX_STEPS"),
     (
         "engine/docs-markup/src/document/marks.rs::MAX_DEPTH",
         "engine/docs-markup/src/document/read.rs::MAX_DEPTH",
     ),
     (
-        "docs-core/src/platform/git/import/read.rs::MAX_PAGE_BYTES",
+        "docs-core/src/platform/exchange/git/import/read.rs::MAX_PAGE_BYTES",
         "engine/docs-model/src/page_size.rs::MAX_PAGE_BYTES",
     ),
     (
-        "docs-core/src/platform/import/crawl.rs::MAX_PAGES",
-        "docs-core/src/platform/import/gather.rs::MAX_PAGES",
+        "docs-core/src/platform/exchange/import/crawl.rs::MAX_PAGES",
+        "docs-core/src/platform/exchange/import/gather.rs::MAX_PAGES",
     ),
 ];
 /// Maximum length of a chain of references between constants.
@@ -94,7 +94,7 @@ impl Sources {
 
     /// Returns the constants in the platform's list of limits, except times.
     pub(super) fn limits(&self) -> Vec<String> {
-        let list = &self.0["docs-core/src/platform/limits.rs"];
+        let list = &self.0["docs-core/src/platform/host/limits.rs"];
         let amounts = list.split("pub const LIMITS").nth(1).unwrap_or_default();
         let words = amounts.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':');
         let is_constant = |word: &&str| {

@@ -146,19 +146,19 @@ pub(super) const INPUTS: &[Input] = &[
             .measured("pages of an archive"),
             bound(
                 "Bytes of a page file",
-                "docs-core/src/platform/git/import/read.rs::MAX_PAGE_FILE_BYTES",
+                "docs-core/src/platform/exchange/git/import/read.rs::MAX_PAGE_FILE_BYTES",
                 Beyond::Reported,
                 "docs-core/tests/bounds/main.rs::oversized_repository_page_is_reported_and_emptied",
             ),
             bound(
                 "Bytes of all pages and reusable contents",
-                "docs-core/src/platform/git/import/read.rs::MAX_TEXT_BYTES",
+                "docs-core/src/platform/exchange/git/import/read.rs::MAX_TEXT_BYTES",
                 Beyond::Fails,
                 "engine/docs-markup/src/gitsync/plan/tests.rs::texts_and_files_are_summed",
             ),
             bound(
                 "Bytes of all files",
-                "docs-core/src/platform/git/import/read.rs::MAX_FILES_BYTES",
+                "docs-core/src/platform/exchange/git/import/read.rs::MAX_FILES_BYTES",
                 Beyond::Fails,
                 "engine/docs-markup/src/gitsync/plan/tests.rs::texts_and_files_are_summed",
             ),
@@ -226,9 +226,9 @@ pub(super) const INPUTS: &[Input] = &[
             ),
             bound(
                 "Characters of a commit message",
-                "docs-core/src/platform/git/sync.rs::MAX_MESSAGE",
+                "docs-core/src/platform/exchange/git/sync.rs::MAX_MESSAGE",
                 Beyond::Truncated,
-                "docs-core/src/platform/git/sync.rs::messages_longer_than_the_bound_are_cut",
+                "docs-core/src/platform/exchange/git/sync.rs::messages_longer_than_the_bound_are_cut",
             ),
         ],
     },
@@ -237,15 +237,15 @@ pub(super) const INPUTS: &[Input] = &[
         bounds: &[
             bound(
                 "Bytes",
-                "docs-core/src/platform/git/setting/webhook.rs::MAX_DELIVERY",
+                "docs-core/src/platform/exchange/git/setting/webhook.rs::MAX_DELIVERY",
                 Beyond::TooLarge,
                 "docs-http/tests/http/git_sync.rs::unauthenticated_or_too_long_is_rejected_before_its_body",
             ),
             bound(
                 "Bytes read to find the branch",
-                "docs-core/src/platform/git/setting/webhook.rs::MAX_READ",
+                "docs-core/src/platform/exchange/git/setting/webhook.rs::MAX_READ",
                 Beyond::LeftOut,
-                "docs-core/src/platform/git/setting/webhook/hostile.rs::deliveries_take_memory_proportional_to_their_bytes",
+                "docs-core/src/platform/exchange/git/setting/webhook/hostile.rs::deliveries_take_memory_proportional_to_their_bytes",
             ),
         ],
     },

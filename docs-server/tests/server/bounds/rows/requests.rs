@@ -46,15 +46,15 @@ pub(super) const INPUTS: &[Input] = &[
             ),
             bound(
                 "Characters of an `Idempotency-Key`",
-                "docs-core/src/platform/idempotency.rs::MAX",
+                "docs-core/src/platform/kernel/idempotency.rs::MAX",
                 Beyond::Refused,
-                "docs-core/src/platform/idempotency.rs::a_key_has_1_to_255_visible_ascii_characters",
+                "docs-core/src/platform/kernel/idempotency.rs::a_key_has_1_to_255_visible_ascii_characters",
             ),
             bound(
                 "Bytes of a response that is stored for replay",
-                "docs-core/src/platform/idempotency.rs::MAX_ANSWER",
+                "docs-core/src/platform/kernel/idempotency.rs::MAX_ANSWER",
                 Beyond::LeftOut,
-                "docs-core/src/platform/idempotency.rs::responses_larger_than_the_bound_are_not_stored",
+                "docs-core/src/platform/kernel/idempotency.rs::responses_larger_than_the_bound_are_not_stored",
             ),
             bound(
                 "Characters of an accepted `X-Request-Id`",
@@ -106,7 +106,7 @@ pub(super) const INPUTS: &[Input] = &[
             .measured("an uploaded file"),
             bound(
                 "Bytes of a file within a content edit",
-                "docs-core/src/platform/content_edit/plan.rs::MAX_INLINE",
+                "docs-core/src/platform/content/edit/plan.rs::MAX_INLINE",
                 Beyond::Refused,
                 "docs-http/tests/http/limits.rs::a_file_in_a_request_has_at_most_a_million_bytes",
             ),
@@ -177,7 +177,7 @@ pub(super) const INPUTS: &[Input] = &[
             ),
             bound(
                 "Reviewers of a change request",
-                "docs-core/src/platform/reviews.rs::MAX_REVIEWERS",
+                "docs-core/src/platform/content/reviews.rs::MAX_REVIEWERS",
                 Beyond::Conflict,
                 "docs-core/tests/platform/reviews.rs::a_change_request_waits_for_a_bounded_number_of_reviewers",
             ),
@@ -194,25 +194,25 @@ pub(super) const INPUTS: &[Input] = &[
         bounds: &[
             bound(
                 "Addresses in one invitation",
-                "docs-core/src/platform/invites.rs::MAX_EMAILS",
+                "docs-core/src/platform/people/invites.rs::MAX_EMAILS",
                 Beyond::Refused,
                 "docs-http/tests/http/people.rs::people_are_invited_by_address",
             ),
             bound(
                 "Bytes of an e-mail address",
-                "docs-core/src/platform/people.rs::MAX_EMAIL",
+                "docs-core/src/platform/people/users.rs::MAX_EMAIL",
                 Beyond::Refused,
-                "docs-core/src/platform/people.rs::addresses_longer_than_the_bound_are_refused",
+                "docs-core/src/platform/people/users.rs::addresses_longer_than_the_bound_are_refused",
             ),
             bound(
                 "Users and teams granted a role per request",
-                "docs-core/src/platform/permissions.rs::MAX_INVITED",
+                "docs-core/src/platform/library/permissions.rs::MAX_INVITED",
                 Beyond::Refused,
                 "docs-http/tests/http/teams.rs::a_name_of_somebody_who_is_not_there_is_refused_at_its_field",
             ),
             bound(
                 "Team members changed per request",
-                "docs-core/src/platform/teams.rs::MAX_MEMBER_CHANGES",
+                "docs-core/src/platform/people/teams.rs::MAX_MEMBER_CHANGES",
                 Beyond::Refused,
                 "docs-core/tests/platform/teams.rs::a_request_changes_at_most_300_members",
             ),
@@ -224,13 +224,13 @@ pub(super) const INPUTS: &[Input] = &[
             ),
             bound(
                 "E-mail domains of an organization",
-                "docs-core/src/platform/orgs.rs::MAX_DOMAINS",
+                "docs-core/src/platform/people/orgs.rs::MAX_DOMAINS",
                 Beyond::Refused,
                 "docs-http/tests/http/limits.rs::text_at_its_limit_is_taken_and_beyond_it_refused",
             ),
             bound(
                 "Spaces and collections directly in a collection",
-                "docs-core/src/platform/tree.rs::MAX_CHILDREN",
+                "docs-core/src/platform/library/tree.rs::MAX_CHILDREN",
                 Beyond::Conflict,
                 "docs-core/tests/platform/collections.rs::full_collection_is_deleted_with_all_children",
             ),
@@ -242,7 +242,7 @@ pub(super) const INPUTS: &[Input] = &[
             ),
             bound(
                 "Spaces and collections transferred per request",
-                "docs-core/src/platform/tree/transfer.rs::MAX_PARTS",
+                "docs-core/src/platform/library/tree/transfer.rs::MAX_PARTS",
                 Beyond::Conflict,
                 "docs-core/tests/platform/collections.rs::collection_with_too_many_descendants_is_not_transferred",
             ),
@@ -343,7 +343,7 @@ pub(super) const INPUTS: &[Input] = &[
             ),
             bound(
                 "Concurrent sign-ins of a browser",
-                "docs-core/src/platform/saml/login.rs::MAX_ON_THE_WAY",
+                "docs-core/src/platform/people/saml/login.rs::MAX_ON_THE_WAY",
                 Beyond::Evicted,
                 "docs-http/tests/http/saml_pages.rs::subresources_start_no_login_and_oldest_logins_are_evicted",
             ),
@@ -361,25 +361,25 @@ pub(super) const INPUTS: &[Input] = &[
             ),
             bound(
                 "Recorded refusals of unsigned responses per minute",
-                "docs-core/src/platform/saml/refusal.rs::MOST_UNSIGNED",
+                "docs-core/src/platform/people/saml/refusal.rs::MOST_UNSIGNED",
                 Beyond::LeftOut,
                 "docs-core/tests/platform/saml/refusals.rs::refusal_reason_is_cut_and_needs_an_active_provider",
             ),
             bound(
                 "Characters of the reason of a refusal",
-                "docs-core/src/platform/saml/refusal.rs::MAX_REASON",
+                "docs-core/src/platform/people/saml/refusal.rs::MAX_REASON",
                 Beyond::Truncated,
                 "docs-core/tests/platform/saml/refusals.rs::refusal_reason_is_cut_and_needs_an_active_provider",
             ),
             bound(
                 "Characters of a display name",
-                "docs-core/src/platform/saml/session.rs::MAX_NAME",
+                "docs-core/src/platform/people/saml/session.rs::MAX_NAME",
                 Beyond::Truncated,
-                "docs-core/src/platform/saml/session.rs::names_longer_than_the_bound_are_cut",
+                "docs-core/src/platform/people/saml/session.rs::names_longer_than_the_bound_are_cut",
             ),
             bound(
                 "SAML providers of an organization",
-                "docs-core/src/platform/saml.rs::MAX_PROVIDERS",
+                "docs-core/src/platform/people/saml.rs::MAX_PROVIDERS",
                 Beyond::Conflict,
                 "docs-http/tests/http/bounds.rs::providers_and_specifications_are_bounded",
             ),

@@ -1,0 +1,443 @@
+//! Operations on change requests.
+
+mod operations;
+
+use std::{collections::BTreeSet, sync::Arc};
+
+pub(in crate::platform) use self::operations::new_request;
+use self::operations::{
+    ChangeRequestCreation, ChangeRequestUpdate, MergeChangeRequest, PullChangeRequest, Sides,
+};
+use crate::{
+    BoxFuture, Error, Result,
+    content::{Conflict, ConflictNote, Merged, Subject, ThreeWay, clash_field},
+    model::{
+        ChangeRequest, ChangeRequestId, ChangeRequestObject, ChangeRequestStatus, ChangeRequestUrls,
+        ConflictSubject, CreateChangeRequest, MergeConflict, MergeOutcome, MergeResult, PageId, RevisionId,
+        SpaceId, UpdateChangeRequest, UpdateOutcome, UpdateResult, UserId,
+    },
+    platform::{
+        Actor, Platform, access,
+        kernel::idempotency::Right,
+        nouns::{ChangeRequestHandle, ChangeRequests, RequestRef, list_identities},
+    },
+    policy::{SpaceAccess, SpaceAction},
+    store::{
+        Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Tx, Value,
+        records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord, counter, linked_id},
+        topic,
+    },
+};
+
+/// Maximum number of times a merge restarts because the head of the space moved.
+const MAX_MOVES: usize = 10;
+
+/// Filter of a list of change requests.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestFilter {
+    /// Only change requests with this status.
+    pub status: Option<ChangeRequestStatus>,
+    /// Only change requests that this user contributed to.
+    pub contributor: Option<String>,
+    /// Only change requests that this user created.
+    pub creator: Option<String>,
+}
+
+impl<'p> ChangeRequests<'p> {
+    /// Lists the change requests of a space, newest first.
+    pub fn list(
+        self,
+        filter: &'p RequestFilter,
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<ChangeRequest>>> {
+        Box::pin(async move {
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let access = access::space(&tx, actor, space).await?;
+            let contributor = filter.contributor.as_ref().map(|user| user.parse::<UserId>());
+            // A string that is not a valid id matches no user.
+            let nobody = matches!(contributor, Some(Err(_)));
+            let prefix = match (&contributor, filter.status) {
+                (Some(Ok(user)), _) => ChangeRequestRecord::by_contributor(space, user),
+                (Some(Err(_)), _) => ChangeRequestRecord::of_space(space),
+                (None, Some(status)) => ChangeRequestRecord::in_status(space, status),
+                (None, None) => ChangeRequestRecord::of_space(space),
+            };
+            let identity = list_identities::change_requests(filter);
+            let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let keys = rows.iter().map(|(_, value)| linked(value)).collect::<Result<Vec<Key>>>()?;
+                let found = tx.get_many::<ChangeRequestRecord>(&keys).await?;
+                let fits = |request: &Arc<ChangeRequestRecord>| {
+                    !nobody
+                        && filter.status.is_none_or(|status| status == request.status)
+                        && filter.creator.as_ref().is_none_or(|user| user == request.created_by.as_str())
+                };
+                list.offer_all(&rows, found.into_iter().map(|request| request.filter(fits)));
+            }
+            let counted = filter.contributor.is_none() && filter.creator.is_none();
+            let count = match counted {
+                true => {
+                    u64::try_from(tx.number(&ChangeRequestRecord::count_in(space, filter.status)).await?).ok()
+                }
+                false => None,
+            };
+            let page = list.finish(&tx, count).await?;
+            let items = platform.request_views(&tx, (actor, access.space()), &page.items).await?;
+            Ok(Page { items, next: page.next, count: page.count })
+        })
+    }
+
+    /// Creates a change request as a draft with the current content of the space.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `edit`.
+    pub fn create(self, new: CreateChangeRequest) -> BoxFuture<'p, Result<ChangeRequest>> {
+        Box::pin(async move {
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
+                let operation = ChangeRequestCreation {
+                    by: actor.require_user()?.clone(),
+                    actor: actor.clone(),
+                    space: space.clone(),
+                    id: platform.id(),
+                    new,
+                    now: platform.now(),
+                };
+                let name = operation.id.as_str();
+                platform.write_request(actor, &operation, space, name).await
+            });
+            done.await
+        })
+    }
+}
+
+impl<'p> ChangeRequestHandle<'p> {
+    /// Reads a change request, by id or number.
+    pub fn get(self) -> BoxFuture<'p, Result<ChangeRequest>> {
+        Box::pin(async move {
+            let Self { caller, at: RequestRef { space, request: name } } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            platform.request_seen(&tx, actor, space, name).await
+        })
+    }
+
+    /// Changes the subject or status of a change request. Omitted fields are left unchanged.
+    ///
+    /// # Errors
+    /// `Forbidden` without the role `edit`, or without `review` for the request of another user; `Conflict` for a new
+    /// status of a merged request.
+    pub fn update(self, change: UpdateChangeRequest) -> BoxFuture<'p, Result<ChangeRequest>> {
+        Box::pin(async move {
+            let Self { caller, at: RequestRef { space, request: name } } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let operation = ChangeRequestUpdate {
+                actor: actor.clone(),
+                space: space.clone(),
+                name: name.to_owned(),
+                change,
+                job: platform.id(),
+                now: platform.now(),
+            };
+            platform.write_request(actor, &operation, space, name).await
+        })
+    }
+
+    /// Merges a change request into its space. Conflicts do not abort the merge: they are recorded in the content.
+    ///
+    /// The cost depends on the changes of the two sides, not on the size of the space.
+    ///
+    /// # Errors
+    /// `Forbidden` without the role `review`; `Conflict` for a request that is merged or archived.
+    pub fn merge(self) -> BoxFuture<'p, Result<MergeResult>> {
+        Box::pin(async move {
+            let Self { caller, at: RequestRef { space, request: name } } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Review), async move {
+                let id: RevisionId = platform.id();
+                for _ in 0..MAX_MOVES {
+                    let storing = platform.storing();
+                    let at = platform.two_sides(actor, space, name, SpaceAction::Review).await?;
+                    let (main, request) = (&at.space, &at.request);
+                    let merged = platform
+                        .content()
+                        .merge(
+                            &main.domain,
+                            ThreeWay { base: request.base_root, ours: main.root, theirs: request.root },
+                        )
+                        .await?;
+                    let by = actor.require_user()?.clone();
+                    let revision = RevisionRecord {
+                        parents: vec![main.head.clone(), request.head.clone()],
+                        kind: RevisionKind::Merge(request.id.clone()),
+                        conflicts: conflicted(&merged),
+                        ..RevisionRecord::new(id.clone(), space.clone(), merged.root, platform.now(), by)
+                    };
+                    let result =
+                        if merged.is_clean() { MergeOutcome::Merge } else { MergeOutcome::Conflicts };
+                    let done =
+                        MergeResult { revision: id.clone(), result, conflicts: shown_conflicts(&merged) };
+                    let merge = MergeChangeRequest { actor: actor.clone(), at, revision, job: platform.id() };
+                    platform.require_stored(storing)?;
+                    let stored = platform.write_unless_moved(actor, &merge, || done.clone());
+                    if let Some(done) = stored.await? {
+                        return Ok(done);
+                    }
+                }
+                Err(Error::conflict("the space kept changing meanwhile; try again"))
+            });
+            done.await
+        })
+    }
+
+    /// Updates a change request to the current content of its space. Conflicts are recorded in the content of the
+    /// request.
+    ///
+    /// # Errors
+    /// `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived.
+    pub fn pull(self) -> BoxFuture<'p, Result<UpdateResult>> {
+        Box::pin(async move {
+            let Self { caller, at: RequestRef { space, request: name } } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
+                let id: RevisionId = platform.id();
+                for _ in 0..MAX_MOVES {
+                    let storing = platform.storing();
+                    let at = platform.two_sides(actor, space, name, SpaceAction::Edit).await?;
+                    let (main, request) = (&at.space, &at.request);
+                    if main.head == *request.base() {
+                        return Ok(UpdateResult {
+                            revision: request.head.clone(),
+                            result: UpdateOutcome::Update,
+                            conflicts: Vec::new(),
+                        });
+                    }
+                    let merged = platform
+                        .content()
+                        .merge(
+                            &main.domain,
+                            ThreeWay { base: request.base_root, ours: main.root, theirs: request.root },
+                        )
+                        .await?;
+                    let by = actor.require_user()?.clone();
+                    let revision = RevisionRecord {
+                        parents: vec![request.head.clone(), main.head.clone()],
+                        kind: RevisionKind::Update,
+                        conflicts: conflicted(&merged),
+                        ..RevisionRecord::new(id.clone(), space.clone(), merged.root, platform.now(), by)
+                    };
+                    let result =
+                        if merged.is_clean() { UpdateOutcome::Update } else { UpdateOutcome::Conflicts };
+                    let done =
+                        UpdateResult { revision: id.clone(), result, conflicts: shown_conflicts(&merged) };
+                    let pull = PullChangeRequest { actor: actor.clone(), at, revision };
+                    platform.require_stored(storing)?;
+                    let stored = platform.write_unless_moved(actor, &pull, || done.clone());
+                    if let Some(done) = stored.await? {
+                        return Ok(done);
+                    }
+                }
+                Err(Error::conflict("the space kept changing meanwhile; try again"))
+            });
+            done.await
+        })
+    }
+}
+
+impl Platform {
+    /// Reads a change request within a transaction.
+    pub(in crate::platform) async fn request_seen(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        space: &SpaceId,
+        name: &str,
+    ) -> Result<ChangeRequest> {
+        let access = access::space(tx, actor, space).await?;
+        let request = find(tx, space, name).await?;
+        let shown = self.request_views(tx, (actor, access.space()), &[request]).await?;
+        shown.into_iter().next().ok_or_else(|| Error::not_found("change request"))
+    }
+
+    /// Runs a write and returns the change request as the write leaves it.
+    async fn write_request<O: Operation>(
+        &self,
+        actor: &Actor,
+        operation: &O,
+        space: &SpaceId,
+        name: &str,
+    ) -> Result<ChangeRequest> {
+        self.change_and_show(actor, operation, |done| {
+            Box::pin(self.request_seen(done.tx, actor, space, name))
+        })
+        .await
+    }
+
+    /// Reads the space and the change request that a merge combines.
+    async fn two_sides(
+        &self,
+        actor: &Actor,
+        space: &SpaceId,
+        name: &str,
+        action: SpaceAction,
+    ) -> Result<Sides> {
+        let tx = self.read().await?;
+        let access = access::space(&tx, actor, space).await?;
+        let space = Arc::clone(access.require(action)?.space());
+        let request = find(&tx, &space.id, name).await?;
+        require_living(&request)?;
+        Ok(Sides { space, request, action })
+    }
+
+    /// Builds the views of change requests of one space.
+    pub(in crate::platform) async fn request_views(
+        &self,
+        tx: &Tx,
+        (actor, space): (&Actor, &SpaceRecord),
+        requests: &[Arc<ChangeRequestRecord>],
+    ) -> Result<Vec<ChangeRequest>> {
+        let users: Vec<UserId> = requests.iter().map(|request| request.created_by.clone()).collect();
+        let users = self.users_named(tx, (actor, &space.organization), &users).await?;
+        let counters: Vec<Key> =
+            requests.iter().map(|request| counter(request.id.as_str(), "comments")).collect();
+        let comments = tx.numbers(&counters).await?;
+        let shown = requests.iter().zip(users).zip(comments).map(|((request, created_by), comments)| {
+            let (location, app) = self.urls().change_request(&space.id, &request.id, request.number);
+            ChangeRequest {
+                object: ChangeRequestObject::Is,
+                id: request.id.clone(),
+                number: request.number,
+                status: request.status,
+                subject: request.subject.clone(),
+                created_by,
+                created_at: request.created_at,
+                updated_at: request.updated_at,
+                space: space.id.clone(),
+                revision: request.head.clone(),
+                revision_initial: request.initial.clone(),
+                revision_merged_ancestor: request.ancestor.clone(),
+                revision_merged: request.merged.clone(),
+                comments: u64::try_from(comments).unwrap_or(0),
+                outdated: is_outdated(space, request),
+                urls: ChangeRequestUrls { app, location },
+            }
+        });
+        Ok(shown.collect())
+    }
+}
+
+/// Returns `true` if the space has content that an open or draft request does not contain yet.
+fn is_outdated(space: &SpaceRecord, request: &ChangeRequestRecord) -> bool {
+    is_living(request.status) && space.head != *request.base() && space.root != request.base_root
+}
+
+/// Returns `true` if a change request with this status can still be changed and merged.
+pub(in crate::platform) const fn is_living(status: ChangeRequestStatus) -> bool {
+    matches!(status, ChangeRequestStatus::Draft | ChangeRequestStatus::Open)
+}
+
+/// Rejects changes to the subject or status of another user's request without the role `review`.
+pub(in crate::platform) fn require_own(
+    access: &SpaceAccess,
+    actor: &Actor,
+    request: &ChangeRequestRecord,
+) -> Result<()> {
+    if actor.user() != Some(&request.created_by) {
+        access.require(SpaceAction::Review)?;
+    }
+    Ok(())
+}
+
+/// Rejects content changes of a request that is merged or archived.
+pub(in crate::platform) fn require_living(request: &ChangeRequestRecord) -> Result<()> {
+    if is_living(request.status) {
+        return Ok(());
+    }
+    Err(Error::conflict(format!("the change request is {}", request.status.as_str())))
+}
+
+/// Finds a change request of a space by id or number.
+pub(in crate::platform) async fn find(
+    tx: &Tx,
+    space: &SpaceId,
+    name: &str,
+) -> Result<Arc<ChangeRequestRecord>> {
+    let missing = || Error::not_found("change request");
+    let id: ChangeRequestId = if name.bytes().all(|b| b.is_ascii_digit()) {
+        let number = name.parse().map_err(|_| missing())?;
+        let row = tx.get_value(&ChangeRequestRecord::by_number(space, number)).await?.ok_or_else(missing)?;
+        linked_id(&row)?
+    } else {
+        name.parse().map_err(|_| missing())?
+    };
+    let request: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::at(&id)).await?;
+    request.filter(|request| request.space == *space).ok_or_else(missing)
+}
+
+fn linked(value: &Value) -> Result<Key> {
+    Ok(ChangeRequestRecord::at(&linked_id::<ChangeRequestId>(value)?))
+}
+
+/// Pages with conflicts between the two sides of a merge.
+pub(in crate::platform) fn conflicted(merged: &Merged) -> Vec<PageId> {
+    pages_of(&merged.conflicts)
+}
+
+/// The first pages of notes by id, at most [`RevisionRecord::MAX_CONFLICTS`].
+fn pages_of(conflicts: &[ConflictNote]) -> Vec<PageId> {
+    let pages: BTreeSet<&PageId> = conflicts
+        .iter()
+        .filter_map(|note| match &note.subject {
+            Subject::Page(page) => Some(page),
+            Subject::File(_) | Subject::Reusable(_) | Subject::Variable(_) => None,
+        })
+        .collect();
+    pages.into_iter().take(RevisionRecord::MAX_CONFLICTS).cloned().collect()
+}
+
+/// Conflicts of a merge as returned to the caller, at most [`RevisionRecord::MAX_CONFLICTS`].
+fn shown_conflicts(merged: &Merged) -> Vec<MergeConflict> {
+    let shown = merged.conflicts.iter().take(RevisionRecord::MAX_CONFLICTS).map(|note| {
+        let (kind, id) = match &note.subject {
+            Subject::Page(id) => (ConflictSubject::Page, id.to_string()),
+            Subject::File(id) => (ConflictSubject::File, id.to_string()),
+            Subject::Reusable(id) => (ConflictSubject::ReusableContent, id.to_string()),
+            Subject::Variable(name) => (ConflictSubject::Variable, name.clone()),
+        };
+        let field = match &note.conflict {
+            Conflict::Field { field } => field.as_str(),
+            Conflict::Text => "document",
+            Conflict::Existence => clash_field::EXISTENCE,
+            Conflict::ParentGone { .. } | Conflict::Cycle | Conflict::Misplaced => clash_field::POSITION,
+            Conflict::SlugTaken { .. } => "slug",
+        };
+        MergeConflict { kind, id, field: field.to_owned() }
+    });
+    shown.collect()
+}
+
+/// Publishes on the feed that the head of a change request moved.
+pub(in crate::platform) fn feed_head(tx: &mut Tx, request: &ChangeRequestRecord) {
+    tx.feed(topic::HEAD, KeyBuf::new("head").part(request.space.as_str()).part(request.id.as_str()).key());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_revision_names_a_bounded_number_of_conflicts() {
+        let count = |pages: usize| {
+            let note = |page| {
+                let page: PageId = format!("page{page}").parse().expect("an id");
+                ConflictNote { subject: Subject::Page(page), conflict: Conflict::Text }
+            };
+            pages_of(&(0..pages).map(note).collect::<Vec<_>>()).len()
+        };
+        let most = RevisionRecord::MAX_CONFLICTS;
+        assert_eq!([most - 1, most, most + 1].map(count), [most - 1, most, most]);
+    }
+}

@@ -1,0 +1,76 @@
+//! Formats of comment bodies, and emoji.
+
+use crate::{
+    Error, Result,
+    content::document,
+    model::{CommentBody, CommentInput, CommentText, ContentFormat, Document, Emoji, UpdateComment},
+    platform::kernel::emoji::kept_emoji,
+};
+
+/// Parses the text of a body; `field` is its name in the request.
+pub(in crate::platform) fn text_of(input: &CommentInput, field: &str) -> Result<CommentText> {
+    let (text, form) = match (&input.markdown, &input.document) {
+        (Some(text), None) => (text.clone(), format!("{field}.markdown")),
+        (None, Some(document)) => {
+            let form = format!("{field}.document");
+            let text = CommentText::new(written(document, &form)?);
+            (text.map_err(|error| Error::invalid(&form, error))?, form)
+        }
+        (None, None) => return Err(Error::invalid(field, "must have `markdown` or `document`")),
+        (Some(_), Some(_)) => {
+            return Err(Error::invalid(field, "must have `markdown` or `document`, not both"));
+        }
+    };
+    if text.trim().is_empty() {
+        return Err(Error::invalid(&form, "must not be empty"));
+    }
+    Ok(text)
+}
+
+/// Renders a text in the requested format.
+pub(super) fn body_of(text: &CommentText, format: ContentFormat) -> CommentBody {
+    match format {
+        ContentFormat::Markdown => CommentBody::Markdown(text.to_string()),
+        ContentFormat::Document => CommentBody::Document(document::parse(text)),
+    }
+}
+
+/// Normalizes the emoji of a request to their stored form.
+pub(super) fn emoji_of(given: &[Emoji], field: &str) -> Result<Vec<Emoji>> {
+    let (has, most) = (given.len(), UpdateComment::MAX_REACTIONS);
+    if has > most {
+        return Err(Error::invalid(field, format_args!("must be at most {most} emoji, has {has}")));
+    }
+    let each = given.iter().enumerate().map(|(at, emoji)| kept_emoji(emoji, &format!("{field}[{at}]")));
+    each.collect()
+}
+
+/// Prints a document tree as Markdown.
+fn written(tree: &Document, field: &str) -> Result<String> {
+    let wrong = |error: document::Invalid| Error::invalid(&format!("{field}.{}", error.place), error.message);
+    document::check(tree).map_err(wrong)?;
+    document::print(tree).map_err(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_has_one_form_and_is_not_empty() {
+        let input = |markdown: Option<&str>, document| CommentInput {
+            markdown: markdown.map(|text| text.parse().expect("a text")),
+            document,
+        };
+        assert_eq!(text_of(&input(Some(" a\n"), None), "body").expect("a text").as_str(), " a\n");
+        for (wrong, told) in [
+            (input(None, None), "body: must have"),
+            (input(Some(""), None), "body.markdown: must not be empty"),
+            (input(Some(" \n\t"), None), "body.markdown: must not be empty"),
+            (input(Some("a"), Some(Document::default())), "body: must have"),
+        ] {
+            let error = text_of(&wrong, "body").expect_err("refused");
+            assert!(error.message().starts_with(told), "{error}");
+        }
+    }
+}

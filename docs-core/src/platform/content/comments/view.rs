@@ -1,0 +1,382 @@
+//! Views of comments: users, reactions, and the current state of the commented pages.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use super::{CommentedContent, Thread, text::body_of};
+use crate::{
+    Error, Result,
+    content::{PageEntry, PageKind, Rendering, View, document},
+    model::{
+        Comment, CommentNode, CommentObject, CommentPage, CommentReply, CommentReplyId, CommentReplyObject,
+        CommentState, CommentTarget, ContentFormat, EmojiReaction, PageBase, PageId, Reactor, Timestamp,
+        User, UserId, UserUrls,
+    },
+    platform::{Actor, Platform, content::read::page_base},
+    store::{
+        Key, Tx,
+        records::{CommentRecord, Posted, Reactions, ReplyRecord},
+    },
+};
+
+/// Number of user records that one read loads.
+const USERS_AT_ONCE: usize = 1_000;
+/// Maximum number of users that are returned per emoji.
+const OF_AN_EMOJI: usize = 10;
+/// Maximum number of users that are returned for all emoji together; each emoji keeps at least one.
+const OF_ALL_EMOJI: usize = 50;
+
+/// The reader of comments, the content, and the format of the bodies.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::platform) struct CommentReader<'a> {
+    pub(in crate::platform) content: &'a CommentedContent,
+    pub(in crate::platform) actor: &'a Actor,
+    pub(in crate::platform) format: ContentFormat,
+}
+
+/// Current state of a page.
+pub(in crate::platform) struct PageNow {
+    pub(super) base: PageBase,
+    pub(super) path: String,
+    /// Texts of the requested blocks that exist, shortened if long.
+    blocks: BTreeMap<String, String>,
+}
+
+/// Records that the views of comments need besides the comments themselves.
+struct SpaceFrame {
+    /// Number of replies to each comment.
+    replies: Vec<i64>,
+    /// The users who appear in the views.
+    people: BTreeMap<UserId, User>,
+}
+
+/// The existing pages that comments are about.
+pub(in crate::platform) type PagesNow = BTreeMap<PageId, PageNow>;
+
+impl PageNow {
+    /// Text of a block of the page, shortened if long; `None` if the page has no such block.
+    pub(super) fn block(&self, key: &str) -> Option<String> {
+        self.blocks.get(key).cloned()
+    }
+}
+
+/// Address of a reply, and the format of its body.
+#[derive(Clone, Copy)]
+pub(super) struct ReplyLookup<'r> {
+    pub(super) thread: &'r Thread,
+    pub(super) id: &'r CommentReplyId,
+    pub(super) format: ContentFormat,
+}
+
+impl Platform {
+    /// Reads a comment within a transaction.
+    pub(super) async fn comment_seen(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        thread: &Thread,
+        pages: &PagesNow,
+    ) -> Result<Comment> {
+        let commented = CommentedContent::find(tx, actor, &thread.of).await?;
+        let record = commented.comment(tx, &thread.comment).await?;
+        let reader = CommentReader { content: &commented, actor, format: ContentFormat::default() };
+        let shown = self.comments_beside(tx, reader, &[record], pages).await?;
+        shown.into_iter().next().ok_or_else(|| Error::not_found("comment"))
+    }
+
+    /// Reads a reply within a transaction.
+    pub(super) async fn reply_seen(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        of: ReplyLookup<'_>,
+    ) -> Result<CommentReply> {
+        let ReplyLookup { thread, id, format } = of;
+        let commented = CommentedContent::find(tx, actor, &thread.of).await?;
+        let record = commented.reply(tx, &thread.comment, id).await?;
+        let shown =
+            self.reply_views(tx, CommentReader { content: &commented, actor, format }, &[record]).await?;
+        shown.into_iter().next().ok_or_else(|| Error::not_found("reply"))
+    }
+
+    /// Builds the views of comments of one content.
+    ///
+    /// Takes the transaction and ends it before objects are read, as they may need the same connection pool.
+    pub(in crate::platform) async fn comment_views(
+        &self,
+        tx: Tx,
+        reader: CommentReader<'_>,
+        records: &[Arc<CommentRecord>],
+    ) -> Result<Vec<Comment>> {
+        let around = self.around(&tx, reader, records).await?;
+        drop(tx);
+        let pages = self.pages_now(reader.content, records).await?;
+        self.show_comments(reader, records, &pages, &around)
+    }
+
+    /// Builds the views of comments of one content from pages that are already loaded. Reads no objects.
+    pub(in crate::platform) async fn comments_beside(
+        &self,
+        tx: &Tx,
+        reader: CommentReader<'_>,
+        records: &[Arc<CommentRecord>],
+        pages: &PagesNow,
+    ) -> Result<Vec<Comment>> {
+        let around = self.around(tx, reader, records).await?;
+        self.show_comments(reader, records, pages, &around)
+    }
+
+    /// Reads the records that the views of comments need besides the comments.
+    async fn around(
+        &self,
+        tx: &Tx,
+        reader: CommentReader<'_>,
+        records: &[Arc<CommentRecord>],
+    ) -> Result<SpaceFrame> {
+        let counters: Vec<Key> =
+            records.iter().map(|record| CommentRecord::count_of_replies(&record.id)).collect();
+        let replies = tx.numbers(&counters).await?;
+        let resolved = records.iter().filter_map(|record| record.resolved.as_ref().map(|by| &by.by));
+        let posted = records.iter().map(|record| &record.posted);
+        let people = self.people(tx, (reader, posted), resolved).await?;
+        Ok(SpaceFrame { replies, people })
+    }
+
+    fn show_comments(
+        &self,
+        reader: CommentReader<'_>,
+        records: &[Arc<CommentRecord>],
+        pages: &PagesNow,
+        around: &SpaceFrame,
+    ) -> Result<Vec<Comment>> {
+        let SpaceFrame { replies, people } = around;
+        let shown = records.iter().zip(replies).map(|(record, replies)| {
+            let posted = &record.posted;
+            let state = match &record.resolved {
+                None => CommentState::Open,
+                Some(resolved) => CommentState::Resolved {
+                    resolved_at: resolved.at,
+                    resolved_by: Box::new(person(people, &resolved.by)?),
+                },
+            };
+            Ok(Comment {
+                object: CommentObject::Is,
+                id: record.id.clone(),
+                posted_by: person(people, &posted.by)?,
+                posted_at: posted.at,
+                edited_at: posted.edited_at,
+                reactions: reactions(posted, reader.actor.user(), people)?,
+                replies: u64::try_from(*replies).unwrap_or(0),
+                body: body_of(&posted.text, reader.format),
+                target: target(record, pages),
+                urls: UserUrls { location: self.urls().comment(&record.scope, &record.id) },
+                permissions: reader.content.access.comment_permissions(&posted.by, reader.actor.user()),
+                state,
+            })
+        });
+        shown.collect()
+    }
+
+    /// Builds the views of replies to comments of one content.
+    pub(super) async fn reply_views(
+        &self,
+        tx: &Tx,
+        reader: CommentReader<'_>,
+        records: &[Arc<ReplyRecord>],
+    ) -> Result<Vec<CommentReply>> {
+        let posted = records.iter().map(|record| &record.posted);
+        let people = self.people(tx, (reader, posted), std::iter::empty()).await?;
+        let shown = records.iter().map(|record| {
+            let posted = &record.posted;
+            Ok(CommentReply {
+                object: CommentReplyObject::Is,
+                id: record.id.clone(),
+                posted_by: person(&people, &posted.by)?,
+                posted_at: posted.at,
+                edited_at: posted.edited_at,
+                reactions: reactions(posted, reader.actor.user(), &people)?,
+                body: body_of(&posted.text, reader.format),
+                urls: UserUrls { location: self.urls().reply(&record.scope, &record.comment, &record.id) },
+                permissions: reader.content.access.comment_permissions(&posted.by, reader.actor.user()),
+            })
+        });
+        shown.collect()
+    }
+
+    /// Reads every user who appears in the posts, and `others`, each once.
+    async fn people(
+        &self,
+        tx: &Tx,
+        (reader, posted): (CommentReader<'_>, impl Iterator<Item = &Posted>),
+        others: impl Iterator<Item = &UserId>,
+    ) -> Result<BTreeMap<UserId, User>> {
+        let org = &reader.content.access.space().organization;
+        let mut ids: BTreeSet<&UserId> = others.collect();
+        for posted in posted {
+            ids.insert(&posted.by);
+            ids.extend(shown(posted, reader.actor.user()).flat_map(|(_, users)| users).map(|(user, _)| user));
+        }
+        let ids: Vec<UserId> = ids.into_iter().cloned().collect();
+        let mut people = BTreeMap::new();
+        for ids in ids.chunks(USERS_AT_ONCE) {
+            let shown = self.users_named(tx, (reader.actor, org), ids).await?;
+            people.extend(ids.iter().cloned().zip(shown));
+        }
+        Ok(people)
+    }
+
+    /// Reads the current state of a page; `None` if the content has no such page. Its text is read only if `node` is
+    /// set.
+    pub(super) async fn page_now(
+        &self,
+        commented: &CommentedContent,
+        id: &PageId,
+        node: Option<&str>,
+    ) -> Result<Option<PageNow>> {
+        let view = self.content().view(&commented.access.space().domain, commented.head().1);
+        match view.page(id).await? {
+            Some(entry) => now(&view, (id, &entry), &node.into_iter().collect()).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Reads the existing pages that comments are about, each once.
+    pub(super) async fn pages_now(
+        &self,
+        commented: &CommentedContent,
+        records: &[Arc<CommentRecord>],
+    ) -> Result<PagesNow> {
+        let mut wanted: BTreeMap<&PageId, BTreeSet<&str>> = BTreeMap::new();
+        for target in records.iter().filter_map(|record| record.target.as_ref()) {
+            let nodes = wanted.entry(&target.page.id).or_default();
+            nodes.extend(target.node.iter().map(|(node, _)| node.as_str()));
+        }
+        let ids: Vec<PageId> = wanted.keys().copied().cloned().collect();
+        let view = self.content().view(&commented.access.space().domain, commented.head().1);
+        let entries = view.pages(&ids).await?;
+        let mut pages = BTreeMap::new();
+        for ((id, nodes), entry) in wanted.into_iter().zip(entries) {
+            if let Some(entry) = entry {
+                pages.insert(id.clone(), now(&view, (id, &entry), &nodes).await?);
+            }
+        }
+        Ok(pages)
+    }
+}
+
+/// Builds the current state of a page. Its document is parsed once for all requested blocks.
+async fn now(view: &View, (id, entry): (&PageId, &PageEntry), nodes: &BTreeSet<&str>) -> Result<PageNow> {
+    let blocks = match entry.kind {
+        PageKind::Document if !nodes.is_empty() => {
+            document::block_texts(&view.text(&entry.body, Rendering::Request).await?, nodes)
+        }
+        _ => BTreeMap::new(),
+    };
+    let path = view.path_of(id).await?.unwrap_or_default();
+    Ok(PageNow { base: page_base(id, entry), path, blocks })
+}
+
+fn person(people: &BTreeMap<UserId, User>, id: &UserId) -> Result<User> {
+    people.get(id).cloned().ok_or_else(|| Error::internal(format!("{id} was not read")))
+}
+
+/// Reactions to a post, each with the users to return: the first who reacted, and the reader.
+fn shown<'p>(
+    posted: &'p Posted,
+    reader: Option<&UserId>,
+) -> impl Iterator<Item = (&'p Reactions, Vec<&'p (UserId, Timestamp)>)> {
+    let share = (OF_ALL_EMOJI / posted.reactions.len().max(1)).clamp(1, OF_AN_EMOJI);
+    posted.reactions.iter().map(move |of| {
+        let mut users: Vec<_> = of.users.iter().take(share).collect();
+        let own = of.users.iter().skip(share).find(|(user, _)| reader == Some(user));
+        if let (Some(own), Some(last)) = (own, users.last_mut()) {
+            *last = own;
+        }
+        (of, users)
+    })
+}
+
+fn reactions(
+    posted: &Posted,
+    reader: Option<&UserId>,
+    people: &BTreeMap<UserId, User>,
+) -> Result<Vec<EmojiReaction>> {
+    let each = shown(posted, reader).map(|(of, users)| {
+        let users = users
+            .into_iter()
+            .map(|(user, at)| Ok(Reactor { user: person(people, user)?, reacted_at: *at }))
+            .collect::<Result<Vec<_>>>()?;
+        Ok(EmojiReaction { emoji: of.emoji.clone(), count: of.users.len() as u64, users })
+    });
+    each.collect()
+}
+
+/// Target of a comment: the current state, or the recorded one if the page or block is deleted.
+fn target(record: &CommentRecord, pages: &PagesNow) -> CommentTarget {
+    let mut shown = CommentTarget {
+        node: None,
+        change_request: record.scope.request.clone(),
+        review: record.review.clone(),
+        page: None,
+        space: record.scope.space.clone(),
+        revision: record.revision.clone(),
+    };
+    let Some(then) = &record.target else { return shown };
+    let now = pages.get(&then.page.id);
+    let mut outdated = now.is_none();
+    if let Some((node, preview)) = &then.node {
+        let block = now.and_then(|now| now.block(node));
+        outdated |= block.is_none();
+        let preview = block.or_else(|| preview.clone());
+        shown.node = Some(CommentNode { id: node.to_string(), preview });
+    }
+    let (base, path) = now.map_or((&then.page, &then.path), |now| (&now.base, &now.path));
+    shown.page = Some(CommentPage { base: base.clone(), path: path.clone(), outdated });
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Creates a post with a number of emoji and a number of users for each.
+    fn posted(emoji: u32, users: usize) -> Posted {
+        let at = Timestamp::from(chrono::DateTime::UNIX_EPOCH);
+        let of = |n: u32| Reactions {
+            emoji: serde_json::from_value(char::from_u32(0x1f600 + n).unwrap().to_string().into()).unwrap(),
+            users: (0..users).map(|user| (format!("user{user}").parse().unwrap(), at)).collect(),
+        };
+        Posted {
+            by: "author".parse().unwrap(),
+            at,
+            edited_at: None,
+            text: "text".parse().unwrap(),
+            reactions: (0..emoji).map(of).collect(),
+        }
+    }
+
+    #[test]
+    fn many_reactions_show_the_first_and_the_reader_and_count_all() {
+        for (emoji, users, each) in
+            [(1, 500, 10), (1, 3, 3), (5, 100, 10), (10, 50, 5), (50, 10, 1), (80, 6, 1)]
+        {
+            let posted = posted(emoji, users);
+            let name = |user: usize| -> UserId { format!("user{user}").parse().unwrap() };
+            for reader in [None, Some(name(0)), Some(name(users - 1)), Some(name(9_999))] {
+                let mut all = 0;
+                for (of, users_shown) in shown(&posted, reader.as_ref()) {
+                    let ids: Vec<&UserId> = users_shown.iter().map(|(user, _)| user).collect();
+                    assert_eq!((of.users.len(), ids.len()), (users, each));
+                    let is_in = reader.as_ref().is_some_and(|reader| ids.contains(&reader));
+                    let reacted = reader.as_ref().is_some_and(|reader| *reader != name(9_999));
+                    assert_eq!(is_in, reacted, "{emoji} {users} {reader:?}");
+                    assert!(each == 1 || *ids[0] == name(0), "the first comes first");
+                    all += ids.len();
+                }
+                assert!(all <= OF_ALL_EMOJI.max(posted.reactions.len()));
+            }
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Write operations of comments and replies.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::{CommentedContent, Thread, text};
+use crate::{
+    Error, Result,
+    model::{
+        CommentId, CommentInput, CommentReplyId, CommentStatus, CommentText, Emoji, JobId, Timestamp, UserId,
+    },
+    platform::{
+        Actor, Platform,
+        content::read::ContentOf,
+        jobs::{Effect, Job, Run},
+    },
+    policy::{CommentAction, SpaceAction},
+    store::{
+        Key, Operation, Tx, ids_of, jobs,
+        records::{CommentRecord, Posted, Reactions, ReplyRecord, Resolution},
+    },
+};
+
+/// Number of replies that one transaction removes, each with its rows.
+const REPLIES_AT_ONCE: u32 = 200;
+/// Number of comments that one transaction examines for removal.
+const COMMENTS_AT_ONCE: u32 = 20;
+/// Number of changes after which a transaction that removes comments takes no further comment.
+const ENOUGH_CHANGES: usize = 600;
+
+/// Job that removes the replies of a deleted comment.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct PurgeReplies {
+    comment: CommentId,
+}
+
+#[async_trait]
+impl Job for PurgeReplies {
+    const KIND: &'static str = "comment_replies_purge";
+
+    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+        while platform.write(&Actor::Platform, &DropReplies(self.comment.clone())).await? {}
+        Ok(Effect::Done)
+    }
+}
+
+/// Removes a batch of comments and replies in a scope; returns `true` if there were any.
+pub(in crate::platform) async fn drop_some(tx: &mut Tx, owner: &str) -> Result<bool> {
+    let prefix = CommentRecord::on(owner, None, CommentStatus::All);
+    let rows = tx.below(&prefix, COMMENTS_AT_ONCE).await?;
+    for (row, _) in &rows {
+        let comment: Option<Arc<CommentRecord>> =
+            tx.get(&CommentRecord::at(&super::comment_of(row)?)).await?;
+        let Some(comment) = comment else { continue };
+        if drop_replies(tx, &comment.id).await? {
+            break;
+        }
+        tx.delete(&*comment);
+        if tx.changes() > ENOUGH_CHANGES {
+            break;
+        }
+    }
+    Ok(!rows.is_empty())
+}
+
+/// Removes a batch of replies to a comment; returns `true` if there may be more.
+async fn drop_replies(tx: &mut Tx, comment: &CommentId) -> Result<bool> {
+    let rows = tx.below(&ReplyRecord::to(comment), REPLIES_AT_ONCE).await?;
+    let ids: Vec<CommentReplyId> = ids_of(&rows)?;
+    let keys: Vec<Key> = ids.iter().map(|id| ReplyRecord::at(comment, id)).collect();
+    tx.delete_all::<ReplyRecord>(&keys).await?;
+    Ok(rows.len() == REPLIES_AT_ONCE as usize)
+}
+
+/// A validated change to a post.
+pub(super) struct Edit {
+    text: Option<CommentText>,
+    added: Vec<Emoji>,
+    removed: Vec<Emoji>,
+}
+
+impl Edit {
+    pub(super) fn new(body: Option<CommentInput>, added: &[Emoji], removed: &[Emoji]) -> Result<Self> {
+        Ok(Self {
+            text: body.map(|body| text::text_of(&body, "body")).transpose()?,
+            added: text::emoji_of(added, "addedReactions")?,
+            removed: text::emoji_of(removed, "removedReactions")?,
+        })
+    }
+
+    /// Applies the change for a user who may comment.
+    fn apply(
+        &self,
+        posted: &mut Posted,
+        commented: &CommentedContent,
+        (by, now): (&UserId, Timestamp),
+    ) -> Result<()> {
+        if let Some(text) = &self.text {
+            commented.access.require_comment(CommentAction::Edit, &posted.by, Some(by))?;
+            if *text != posted.text {
+                posted.text = text.clone();
+                posted.edited_at = Some(now.later_than(posted.edited_at.unwrap_or(posted.at)));
+            }
+        }
+        for of in posted.reactions.iter_mut().filter(|of| self.removed.contains(&of.emoji)) {
+            of.users.retain(|(user, _)| user != by);
+        }
+        posted.reactions.retain(|of| !of.users.is_empty());
+        for emoji in self.added.iter().filter(|emoji| !self.removed.contains(emoji)) {
+            react(&mut posted.reactions, emoji, (by, now))?;
+        }
+        Ok(())
+    }
+}
+
+/// Adds a reaction unless it exists.
+fn react(reactions: &mut Vec<Reactions>, emoji: &Emoji, (by, now): (&UserId, Timestamp)) -> Result<()> {
+    let full = || Error::conflict("addedReactions: there are as many reactions as there can be");
+    let of = reactions.iter().position(|of| of.emoji == *emoji);
+    if of.is_some_and(|at| reactions[at].users.iter().any(|(user, _)| user == by)) {
+        return Ok(());
+    }
+    let all: usize = reactions.iter().map(|of| of.users.len()).sum();
+    if all >= Posted::MAX_REACTIONS {
+        return Err(full());
+    }
+    match of {
+        Some(at) => reactions[at].users.push((by.clone(), now)),
+        None if reactions.len() >= Posted::MAX_EMOJI => return Err(full()),
+        None => reactions.push(Reactions { emoji: emoji.clone(), users: vec![(by.clone(), now)] }),
+    }
+    Ok(())
+}
+
+pub(super) struct CommentCreation {
+    pub(super) actor: Actor,
+    pub(super) of: ContentOf,
+    pub(super) record: Arc<CommentRecord>,
+}
+
+#[async_trait]
+impl Operation for CommentCreation {
+    type Out = ();
+    const NAME: &'static str = "comment_post";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let commented = CommentedContent::find(tx, &self.actor, &self.of).await?;
+        commented.access.require(SpaceAction::Comment)?;
+        tx.create(CommentRecord::clone(&self.record));
+        Ok(())
+    }
+}
+
+pub(super) struct CommentUpdate {
+    pub(super) actor: Actor,
+    pub(super) by: UserId,
+    pub(super) thread: Thread,
+    pub(super) resolved: Option<bool>,
+    pub(super) edit: Edit,
+    pub(super) now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for CommentUpdate {
+    type Out = ();
+    const NAME: &'static str = "comment_update";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let commented = CommentedContent::find(tx, &self.actor, &self.thread.of).await?;
+        commented.access.require(SpaceAction::Comment)?;
+        let old = commented.comment(tx, &self.thread.comment).await?;
+        let mut new = CommentRecord::clone(&old);
+        if let Some(resolved) = self.resolved {
+            commented.access.require_comment(CommentAction::Resolve, &old.posted.by, Some(&self.by))?;
+            new.resolved = match (resolved, new.resolved) {
+                (false, _) => None,
+                (true, Some(before)) => Some(before),
+                (true, None) => Some(Resolution { at: self.now, by: self.by.clone() }),
+            };
+        }
+        self.edit.apply(&mut new.posted, &commented, (&self.by, self.now))?;
+        if new != *old {
+            tx.put(&*old, new)?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) struct CommentDeletion {
+    pub(super) actor: Actor,
+    pub(super) thread: Thread,
+    pub(super) now: Timestamp,
+    pub(super) job: JobId,
+}
+
+#[async_trait]
+impl Operation for CommentDeletion {
+    type Out = ();
+    const NAME: &'static str = "comment_delete";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let commented = CommentedContent::find(tx, &self.actor, &self.thread.of).await?;
+        let old = commented.comment(tx, &self.thread.comment).await?;
+        commented.access.require_comment(CommentAction::Delete, &old.posted.by, self.actor.user())?;
+        let more = drop_replies(tx, &old.id).await?;
+        tx.delete(&*old);
+        if more {
+            let purge = PurgeReplies { comment: old.id.clone() };
+            let job = purge.about(&self.job, &old.scope.space, self.now)?;
+            jobs::enqueue(tx, self.now, job).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes replies to a deleted comment; `Out` is `true` if there may be more.
+struct DropReplies(CommentId);
+
+#[async_trait]
+impl Operation for DropReplies {
+    type Out = bool;
+    const NAME: &'static str = "comment_replies_drop";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        drop_replies(tx, &self.0).await
+    }
+}
+
+pub(super) struct ReplyCreation {
+    pub(super) actor: Actor,
+    pub(super) thread: Thread,
+    pub(super) id: CommentReplyId,
+    pub(super) posted: Posted,
+}
+
+#[async_trait]
+impl Operation for ReplyCreation {
+    type Out = ();
+    const NAME: &'static str = "comment_reply_post";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let commented = CommentedContent::find(tx, &self.actor, &self.thread.of).await?;
+        commented.access.require(SpaceAction::Comment)?;
+        let comment = commented.comment(tx, &self.thread.comment).await?;
+        tx.create(ReplyRecord {
+            id: self.id.clone(),
+            comment: comment.id.clone(),
+            scope: comment.scope.clone(),
+            posted: self.posted.clone(),
+        });
+        Ok(())
+    }
+}
+
+pub(super) struct ReplyUpdate {
+    pub(super) actor: Actor,
+    pub(super) by: UserId,
+    pub(super) thread: Thread,
+    pub(super) id: CommentReplyId,
+    pub(super) edit: Edit,
+    pub(super) now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for ReplyUpdate {
+    type Out = ();
+    const NAME: &'static str = "comment_reply_update";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let commented = CommentedContent::find(tx, &self.actor, &self.thread.of).await?;
+        commented.access.require(SpaceAction::Comment)?;
+        let old = commented.reply(tx, &self.thread.comment, &self.id).await?;
+        let mut new = ReplyRecord::clone(&old);
+        self.edit.apply(&mut new.posted, &commented, (&self.by, self.now))?;
+        if new != *old {
+            tx.put(&*old, new)?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) struct ReplyDeletion {
+    pub(super) actor: Actor,
+    pub(super) thread: Thread,
+    pub(super) id: CommentReplyId,
+}
+
+#[async_trait]
+impl Operation for ReplyDeletion {
+    type Out = ();
+    const NAME: &'static str = "comment_reply_delete";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let commented = CommentedContent::find(tx, &self.actor, &self.thread.of).await?;
+        let old = commented.reply(tx, &self.thread.comment, &self.id).await?;
+        commented.access.require_comment(CommentAction::Delete, &old.posted.by, self.actor.user())?;
+        tx.delete(&*old);
+        Ok(())
+    }
+}

@@ -1,0 +1,276 @@
+//! Editing the content of a change request: all changes in order, or none, as one new revision.
+
+pub(in crate::platform) mod append;
+mod assets;
+mod body;
+mod kinds;
+mod links;
+pub(in crate::platform) mod plan;
+mod revert;
+pub(in crate::platform) mod upload;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use self::plan::Plan;
+use crate::{
+    BoxFuture, Error, Result,
+    content::{Edited, Touch},
+    model::{
+        ContentEdit, ContentUpdate, ContentUpdateChange, InsertFilesChange, PageRef, PageRefObject,
+        ReusableContent, RevisionFile, RevisionId, SpaceId, Timestamp, UpdateContent, UserId, UserUrls,
+    },
+    platform::{
+        Actor, Platform, access,
+        content::{
+            change_requests::{feed_head, find, require_living},
+            files::Bearer,
+            read::Shown,
+            revisions,
+        },
+        kernel::idempotency::{Right, at_once},
+        nouns::{ChangeRequestHandle, RequestRef},
+    },
+    policy::SpaceAction,
+    store::{
+        Operation, Tx,
+        records::{ChangeRequestRecord, RevisionRecord, SpaceRecord},
+    },
+};
+
+/// Maximum number of files that one request may fetch from URLs.
+pub(in crate::platform) const MAX_FETCHES: usize = 20;
+/// Maximum number of attempts of an edit while the content of the request keeps changing.
+const MAX_MOVES: usize = 10;
+
+impl<'p> ChangeRequestHandle<'p> {
+    /// Changes the content of a change request: all changes in order, or none, as one new revision.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived; `Invalid`
+    /// with the change (`changes[2]`) and the field that is wrong.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves all changes applied or none.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::Result;
+    /// # use docs_core::model::{ContentEdit, PageFields, PageId};
+    /// # use docs_core::model::{SpaceId, UpdateContent, UpdatePageChange};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, page: &PageId) -> Result<()> {
+    /// let (page, fields) = (page.to_string(), PageFields { hidden: Some(true), ..Default::default() });
+    /// let hide = UpdatePageChange { page, fields, ..UpdatePageChange::default() };
+    /// let update = UpdateContent { changes: vec![ContentEdit::UpdatePage(hide)] };
+    /// let edited = me.space(space).change_request("3").edit(update).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn edit(self, update: UpdateContent) -> BoxFuture<'p, Result<ContentUpdate>> {
+        Box::pin(async move {
+            let Self { caller, at: RequestRef { space, request: name } } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
+                check_counts(&update)?;
+                let (by, revision) = (actor.require_user()?.clone(), platform.id::<RevisionId>());
+                let mut plan = Plan::new(platform, update.changes)?;
+                for _ in 0..MAX_MOVES {
+                    let EditTarget { space: space_record, request, condition } =
+                        platform.edit_target(actor, space, name).await?;
+                    plan.store_files(platform, &space_record.domain).await?;
+                    let edits = plan.edits(platform, &space_record, &request).await?;
+                    let now = platform.now();
+                    let edited = platform
+                        .content()
+                        .edit(&space_record.domain, request.root, now.time(), &edits.list)
+                        .await
+                        .map_err(|error| edits.name(error))?;
+                    let inserted = platform.inserted((actor, &space_record), &plan, &edited).await?;
+                    let show = Shows { space, name, plan: &plan, edited: &edited, inserted: &inserted };
+                    // An invalid edit is refused for its own reason, before the precondition.
+                    condition?;
+                    if edited.root == request.root {
+                        let tx = platform.read().await?;
+                        return platform.update_seen(&tx, actor, &show).await;
+                    }
+                    let parents = vec![request.head.clone()];
+                    let record =
+                        RevisionRecord::new(revision.clone(), space.clone(), edited.root, now, by.clone());
+                    let record = RevisionRecord { parents, ..record };
+                    let apply =
+                        ApplyEdits { actor: actor.clone(), by: by.clone(), request, revision: record, now };
+                    platform.require_stored(plan.storing)?;
+                    let done =
+                        platform.write_and_show(actor, &apply, |done| match done.out {
+                            true => Box::pin(async move {
+                                platform.update_seen(done.tx, actor, &show).await.map(Some)
+                            }),
+                            false => at_once(Ok(None)),
+                        });
+                    if let Some(done) = done.await? {
+                        return Ok(done);
+                    }
+                }
+                Err(Error::conflict("the change request kept changing meanwhile; try again"))
+            });
+            done.await
+        })
+    }
+}
+
+impl Platform {
+    /// Finds the content of a change request and checks that the actor may edit it and that it is open.
+    async fn edit_target(&self, actor: &Actor, space: &SpaceId, name: &str) -> Result<EditTarget> {
+        let tx = self.read().await?;
+        let proof = access::space(&tx, actor, space).await?.require(SpaceAction::Edit)?;
+        let request = find(&tx, space, name).await?;
+        require_living(&request)?;
+        let space = Arc::clone(proof.space());
+        let condition = match self.precondition() {
+            Some(condition) => {
+                let record = revisions::find(&tx, &space.id, &request.head).await?;
+                let frame = self.bare_revision(&tx, (actor, &space), &record).await?;
+                drop(tx);
+                let view = self.content().view(&space.domain, request.root);
+                condition
+                    .check(Some(&self.tag_of_revision((actor, &space), &frame, &*view.tree().await?).await?))
+            }
+            None => Ok(()),
+        };
+        Ok(EditTarget { space, request, condition })
+    }
+
+    async fn update_seen(&self, tx: &Tx, actor: &Actor, show: &Shows<'_>) -> Result<ContentUpdate> {
+        let Shows { space, name, plan, edited, inserted } = *show;
+        let change_request = self.request_seen(tx, actor, space, name).await?;
+        let page_ref = |id: &crate::model::PageId| PageRef {
+            object: PageRefObject::Is,
+            id: id.clone(),
+            urls: UserUrls { location: self.urls().page_in(space, &change_request.id, id) },
+        };
+        let changes = edited
+            .pages
+            .iter()
+            .map(|(id, touch)| match touch {
+                Touch::Created => {
+                    ContentUpdateChange::CreatedPage { reference: plan.reference_of(id), page: page_ref(id) }
+                }
+                Touch::Updated => ContentUpdateChange::UpdatedPage { page: page_ref(id) },
+                Touch::Deleted => ContentUpdateChange::DeletedPage { page: id.clone() },
+            })
+            .collect();
+        let Inserted { files, reusables } = inserted;
+        let inserted_files = (!files.is_empty()).then(|| files.clone());
+        let inserted_reusable_contents = (!reusables.is_empty()).then(|| reusables.clone());
+        Ok(ContentUpdate { change_request, changes, inserted_files, inserted_reusable_contents })
+    }
+
+    /// The inserted files and reusable contents after an edit. A file with a name in use gets a numbered one.
+    async fn inserted(
+        &self,
+        (actor, space): (&Actor, &SpaceRecord),
+        plan: &Plan,
+        edited: &Edited,
+    ) -> Result<Inserted> {
+        let bearer = Bearer::member(actor)?;
+        let view = self.content().view(&space.domain, edited.root);
+        let (mut files, mut reusables) = (Vec::new(), Vec::new());
+        for id in plan.reusables() {
+            let entry = view.reusable(id).await?;
+            let entry = entry.ok_or_else(|| Error::internal("an inserted reusable content is missing"))?;
+            reusables.push(self.reusable_view(space, id.clone(), entry, Shown::default())?);
+        }
+        for id in plan.files() {
+            let file = view.file(id).await?.ok_or_else(|| Error::internal("an inserted file is missing"))?;
+            files.push(self.file_view((space, &bearer), id.clone(), file, Shown::default())?);
+        }
+        Ok(Inserted { files, reusables })
+    }
+}
+
+/// The content of a change request to edit, as of one snapshot.
+struct EditTarget {
+    space: Arc<SpaceRecord>,
+    request: Arc<ChangeRequestRecord>,
+    /// The result of the precondition. The edit is only stored if the head is unchanged.
+    condition: Result<()>,
+}
+
+/// The inserted files and reusable contents.
+struct Inserted {
+    files: Vec<RevisionFile>,
+    reusables: Vec<ReusableContent>,
+}
+
+/// The parts of the response to an edit, besides the change request.
+#[derive(Clone, Copy)]
+struct Shows<'e> {
+    space: &'e SpaceId,
+    name: &'e str,
+    plan: &'e Plan,
+    edited: &'e Edited,
+    inserted: &'e Inserted,
+}
+
+fn check_counts(update: &UpdateContent) -> Result<()> {
+    let (has, most) = (update.changes.len(), UpdateContent::MAX_CHANGES);
+    if !(1..=most).contains(&has) {
+        return Err(Error::invalid("changes", format_args!("must be 1 to {most} changes, has {has}")));
+    }
+    let mut fetches = 0;
+    for (at, change) in update.changes.iter().enumerate() {
+        let ContentEdit::InsertFiles(insert) = change else { continue };
+        fetches += insert.files.iter().filter(|file| file.url.is_some()).count();
+        if fetches > MAX_FETCHES {
+            let field = format!("changes[{at}].files");
+            return Err(Error::invalid(
+                &field,
+                format_args!("at most {MAX_FETCHES} files are fetched for a request"),
+            ));
+        }
+        let (has, most) = (insert.files.len(), InsertFilesChange::MAX_FILES);
+        if !(1..=most).contains(&has) {
+            let field = format!("changes[{at}].files");
+            return Err(Error::invalid(&field, format_args!("must be 1 to {most} files, has {has}")));
+        }
+    }
+    Ok(())
+}
+
+/// Makes an edited revision the head of the request; `Out` is `false` if the head has changed.
+pub(in crate::platform) struct ApplyEdits {
+    pub(in crate::platform) actor: Actor,
+    pub(in crate::platform) by: UserId,
+    pub(in crate::platform) request: Arc<ChangeRequestRecord>,
+    pub(in crate::platform) revision: RevisionRecord,
+    pub(in crate::platform) now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for ApplyEdits {
+    type Out = bool;
+    const NAME: &'static str = "change_request_edit";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let space = &self.request.space;
+        access::space(tx, &self.actor, space).await?.require(SpaceAction::Edit)?;
+        let old = find(tx, space, self.request.id.as_str()).await?;
+        require_living(&old)?;
+        if old.head != self.request.head {
+            return Ok(false);
+        }
+        let mut new = ChangeRequestRecord {
+            head: self.revision.id.clone(),
+            root: self.revision.root,
+            updated_at: self.now.later_than(old.updated_at),
+            ..ChangeRequestRecord::clone(&old)
+        };
+        new.contribute(&self.by, self.now);
+        tx.create(self.revision.clone());
+        feed_head(tx, &old);
+        tx.put(&*old, new)?;
+        Ok(true)
+    }
+}

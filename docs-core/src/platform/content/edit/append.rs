@@ -1,0 +1,211 @@
+//! Adding edits to live content or to a change request, as one revision.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::ApplyEdits;
+use crate::{
+    BoxFuture, Error, ErrorKind, Result,
+    content::{ContentError, Edit},
+    model::{EditMode, JobResult, RevisionId, UserId},
+    platform::{
+        Actor, Answer, Platform, access,
+        content::{
+            change_requests::{find, require_living},
+            read::{ContentOf, Version},
+        },
+        host::collect::StoringSince,
+        jobs::{Run, finish_in},
+        library::spaces::move_head,
+    },
+    policy::{SpaceAction, SpaceProof},
+    store::{
+        Hash, Operation, Tx,
+        jobs::{FinishJob, JobOutcome},
+        records::{ChangeRequestRecord, RevisionRecord, SpaceRecord},
+    },
+};
+
+/// Maximum number of attempts while the content keeps changing.
+const MAX_MOVES: usize = 10;
+
+/// Content to add to, as of one snapshot.
+pub(in crate::platform) struct Target {
+    space: Arc<SpaceRecord>,
+    request: Option<Arc<ChangeRequestRecord>>,
+    /// The start of the write window for files.
+    storing: StoringSince,
+}
+
+/// Edits to add to content.
+pub(in crate::platform) struct Append<'e> {
+    pub(in crate::platform) actor: &'e Actor,
+    /// The author of the revision.
+    pub(in crate::platform) by: &'e UserId,
+    /// The content to add to.
+    pub(in crate::platform) of: &'e ContentOf,
+    /// The content that the files of the edits were stored for.
+    pub(in crate::platform) before: &'e Target,
+    pub(in crate::platform) edits: &'e [Edit],
+    /// The job of the import, which is finished in the same transaction.
+    pub(in crate::platform) run: Option<&'e Run>,
+}
+
+impl Target {
+    pub(in crate::platform) fn space(&self) -> &SpaceRecord {
+        &self.space
+    }
+
+    /// The head revision and its root.
+    fn head(&self) -> (&RevisionId, Hash) {
+        match &self.request {
+            Some(request) => (&request.head, request.root),
+            None => (&self.space.head, self.space.root),
+        }
+    }
+}
+
+impl Platform {
+    /// Finds content and checks that the actor may add to it.
+    pub(in crate::platform) async fn append_target(&self, actor: &Actor, of: &ContentOf) -> Result<Target> {
+        let storing = self.storing();
+        let tx = self.read().await?;
+        let proof = access::space(&tx, actor, &of.space).await?.require(SpaceAction::Edit)?;
+        let request = match &of.version {
+            Version::Revision(_) => return Err(Error::invalid("version", "a revision never changes")),
+            Version::Live => {
+                require_live(&proof)?;
+                None
+            }
+            Version::Request(name) => {
+                let request = find(&tx, &of.space, name).await?;
+                require_living(&request)?;
+                Some(request)
+            }
+        };
+        Ok(Target { space: Arc::clone(proof.space()), request, storing })
+    }
+
+    /// Applies edits to the current content, as one revision. `show` creates the response from the revision and its
+    /// root; it is called before the commit.
+    ///
+    /// Edits without effect create no revision; `show` then gets the current one.
+    pub(in crate::platform) async fn append<'e, V: Answer + Clone>(
+        &self,
+        append: Append<'e>,
+        show: impl Fn(RevisionId, Hash) -> BoxFuture<'e, Result<V>> + Send + Sync,
+    ) -> Result<V> {
+        let Append { actor, by, of, before, edits, run } = append;
+        let id: RevisionId = self.id();
+        for _ in 0..MAX_MOVES {
+            let target = self.append_target(actor, of).await?;
+            require_domain(&target.space, &before.space.domain)?;
+            let (head, root) = target.head();
+            let now = self.now();
+            let edited = self.content().edit(&target.space.domain, root, now.time(), edits).await;
+            let edited = edited.map_err(|error| named(error, edits))?;
+            if edited.root == root {
+                return show(head.clone(), root).await;
+            }
+            let revision = RevisionRecord::new(id.clone(), of.space.clone(), edited.root, now, by.clone());
+            let revision = RevisionRecord { parents: vec![head.clone()], ..revision };
+            let shown = show(id.clone(), edited.root).await?;
+            self.require_stored(before.storing)?;
+            let result = JobResult { revision: Some(id.clone()), ..JobResult::default() };
+            let outcome = JobOutcome { result: Some(result), object: None };
+            let finish = run.map(|run| run.finish(self, outcome));
+            let done = match target.request {
+                Some(request) => {
+                    let apply = ApplyEdits { actor: actor.clone(), by: by.clone(), request, revision, now };
+                    let apply = EndingRun { effect: apply, finish };
+                    self.write_unless_moved(actor, &apply, || shown.clone()).await?
+                }
+                None => {
+                    let live = AppendLive { actor: actor.clone(), before: target.space, revision };
+                    let live = EndingRun { effect: live, finish };
+                    self.write_unless_moved(actor, &live, || shown.clone()).await?
+                }
+            };
+            if let Some(answer) = done {
+                return Ok(answer);
+            }
+        }
+        Err(Error::conflict("the content kept changing meanwhile; try again"))
+    }
+}
+
+/// Rejects live content that only change requests may change.
+pub(in crate::platform) fn require_live(proof: &SpaceProof) -> Result<()> {
+    match proof.space().edit_mode {
+        EditMode::Live => Ok(()),
+        EditMode::Locked => Err(Error::conflict(
+            "live content of this space is locked; use a change request, or set `editMode` to `live`",
+        )),
+    }
+}
+
+/// Rejects a space that has moved to another object domain than that of the stored files.
+fn require_domain(space: &SpaceRecord, domain: &str) -> Result<()> {
+    if space.domain == domain { Ok(()) } else { Err(Error::conflict("the space has moved; try again")) }
+}
+
+/// Adds the name of the page or file to the error of an edit.
+fn named(error: ContentError, edits: &[Edit]) -> Error {
+    match error {
+        ContentError::Invalid { index, field, message } => {
+            let title = match edits.get(index) {
+                Some(Edit::InsertPage(page)) => page.fields.title.as_deref().unwrap_or_default(),
+                Some(Edit::PutFile { entry, .. }) => &entry.name,
+                _ => "",
+            };
+            Error::new(ErrorKind::Invalid, format!("url: `{title}` cannot be imported: {field} {message}"))
+        }
+        other => other.into(),
+    }
+}
+
+/// An effect that is stored in the transaction that finishes its job. If the job was taken over, nothing is stored.
+struct EndingRun<O> {
+    effect: O,
+    finish: Option<FinishJob>,
+}
+
+#[async_trait]
+impl<O: Operation<Out = bool>> Operation for EndingRun<O> {
+    type Out = bool;
+    const NAME: &'static str = O::NAME;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let stored = self.effect.apply(tx).await?;
+        if let Some(finish) = self.finish.as_ref().filter(|_| stored) {
+            finish_in(tx, finish).await?;
+        }
+        Ok(stored)
+    }
+}
+
+/// Makes a revision the live one; `Out` is `false` if the head of the space has changed.
+struct AppendLive {
+    actor: Actor,
+    before: Arc<SpaceRecord>,
+    revision: RevisionRecord,
+}
+
+#[async_trait]
+impl Operation for AppendLive {
+    type Out = bool;
+    const NAME: &'static str = "content_append";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let access = access::space(tx, &self.actor, &self.before.id).await?;
+        let proof = access.require(SpaceAction::Edit)?;
+        require_live(&proof)?;
+        require_domain(proof.space(), &self.before.domain)?;
+        if proof.space().head != self.before.head {
+            return Ok(false);
+        }
+        move_head(tx, &proof, self.revision.clone()).await?;
+        Ok(true)
+    }
+}

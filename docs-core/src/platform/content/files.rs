@@ -1,0 +1,262 @@
+//! Files of a space: metadata and content.
+
+mod bearer;
+mod bytes;
+mod picture;
+mod presentation;
+mod writer;
+
+use std::{ops::Range, sync::Arc};
+
+use ::bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+pub(in crate::platform) use self::{bearer::Bearer, bytes::FilePlace, writer::FileWriter};
+pub use self::{bearer::FileReach, presentation::Disposition};
+
+use crate::{
+    BoxFuture, Error, Result,
+    content::{FileEntry, PART_BYTES, clean_file_name},
+    model::{FileId, GitBlob, MediaType, SpaceId},
+    platform::Platform,
+    store::{Hash, records::SpaceRecord},
+};
+
+/// Metadata of the file that an address refers to, without its content.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredFile {
+    domain: String,
+    place: FilePlace,
+    /// Media type for responses. It is derived from the stored type and never an active one: types that browsers
+    /// execute become `application/octet-stream`.
+    pub content_type: String,
+    /// Presentation for responses.
+    pub disposition: Disposition,
+    /// Size in bytes.
+    pub size: u64,
+    /// Audience of the address.
+    pub reach: FileReach,
+}
+
+/// Sealed payload of a file address.
+#[derive(Serialize, Deserialize)]
+struct Address {
+    #[serde(flatten)]
+    place: FilePlace,
+    size: u64,
+    content_type: String,
+    bearer: Bearer,
+    /// The file; only in addresses made for visitors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    file: Option<FileId>,
+}
+
+/// A file of a space, decoded from its address.
+pub(in crate::platform) struct SealedFile {
+    pub(in crate::platform) id: FileId,
+    place: FilePlace,
+    content_type: String,
+}
+
+impl SealedFile {
+    /// Returns `true` if the address refers to the content and media type that the file has in `entry`.
+    pub(in crate::platform) fn is_of(&self, entry: &FileEntry) -> bool {
+        self.place == FilePlace::of(entry) && self.content_type == entry.content_type
+    }
+}
+
+impl StoredFile {
+    /// Creates the metadata of a stored file.
+    pub(in crate::platform) fn new(
+        domain: String,
+        (place, size): (FilePlace, u64),
+        stored_type: &str,
+        reach: FileReach,
+    ) -> Self {
+        let (content_type, disposition) = presentation::presentation(stored_type);
+        Self { domain, place, content_type, disposition, size, reach }
+    }
+
+    /// Hash of the file content, usable as its identity.
+    #[must_use]
+    pub const fn blob(&self) -> &Hash {
+        &self.place.blob
+    }
+
+    /// Splits a range into the ranges that should be read one after the other. This bounds memory and reads no part
+    /// twice.
+    pub fn pieces(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> + Send + 'static {
+        let step = if self.place.parts.is_some() { PART_BYTES as u64 } else { u64::MAX };
+        let end = range.end.min(self.size);
+        let cut = move |at: u64| (at / step).saturating_add(1).saturating_mul(step).min(end);
+        let first = (range.start < end).then(|| range.start..cut(range.start));
+        std::iter::successors(first, move |piece| (piece.end < end).then(|| piece.end..cut(piece.end)))
+    }
+}
+
+impl Platform {
+    /// Finds the file of a `downloadURL` by the sealed part of that address.
+    ///
+    /// Only the platform creates such addresses, and returns them to callers who may read the content. Each use checks
+    /// that the caller still may. The address of a member ends with the membership and
+    /// with the space; members also read earlier revisions. The address of a visitor of a site ends as soon as the live
+    /// content does not show them the file: when the file is deleted or replaced, when no page that they see references
+    /// it, or when the site, its share link or its signing key is revoked. The media type is sealed into the address,
+    /// so a client cannot have the file served as another type.
+    ///
+    /// # Errors
+    /// `NotFound`, also if the caller that the address was issued to may not read the file any more.
+    pub fn find_file<'a>(&'a self, space: &'a SpaceId, sealed: &'a str) -> BoxFuture<'a, Result<StoredFile>> {
+        Box::pin(async move {
+            let missing = || Error::not_found("file");
+            let found = self.secrets().open(&purpose(space), sealed).map_err(|_| missing())?;
+            let address: Address = serde_json::from_str(&found).map_err(|_| missing())?;
+            let Address { place, size, content_type, bearer, file } = address;
+            let tx = self.read().await?;
+            if let Bearer::Visitor(visitor) = &bearer {
+                let file = SealedFile { id: file.ok_or_else(missing)?, place, content_type };
+                let found = self.content_of_bearer(&tx, visitor, space).await?;
+                // No snapshot is held while objects are read.
+                drop(tx);
+                let (at, reach) = found.ok_or_else(missing)?;
+                if !self.still_shows(&at, &file).await? {
+                    return Err(missing());
+                }
+                let SealedFile { place, content_type, .. } = file;
+                return Ok(StoredFile::new(at.space().domain.clone(), (place, size), &content_type, reach));
+            }
+            if !self.reaches(&tx, &bearer, space).await? {
+                return Err(missing());
+            }
+            let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
+            let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
+            Ok(StoredFile::new(space.domain.clone(), (place, size), &content_type, FileReach::Bearer))
+        })
+    }
+
+    /// Reads the content of a file, or a range of it. A range beyond the end is truncated.
+    ///
+    /// Objects are read whole, because only a whole object can be verified against its hash. Of a multi-part file, only
+    /// the parts that overlap the range are read. Use [`StoredFile::pieces`] to read large ranges.
+    pub fn file_bytes<'a>(
+        &'a self,
+        file: &'a StoredFile,
+        range: Option<Range<u64>>,
+    ) -> BoxFuture<'a, Result<Bytes>> {
+        Box::pin(async move {
+            let range = range.unwrap_or(0..file.size);
+            let found = file.place.read(self.objects(), &file.domain, range).await?;
+            found.ok_or_else(|| Error::not_found("file"))
+        })
+    }
+
+    /// Returns the address of a file for a member. It is stable for the same content, type and name in the same space,
+    /// so clients can cache it.
+    pub(in crate::platform) fn file_url(
+        &self,
+        space: &SpaceId,
+        file: &FileEntry,
+        bearer: &Bearer,
+    ) -> Result<String> {
+        self.sealed_url(space, (None, file), bearer)
+    }
+
+    /// Returns the address of a file for a caller. The address of a visitor contains the file id, so each use can check
+    /// that the site still shows it.
+    pub(in crate::platform) fn shown_file_url(
+        &self,
+        space: &SpaceId,
+        (id, file): (&FileId, &FileEntry),
+        bearer: &Bearer,
+    ) -> Result<String> {
+        let id = matches!(bearer, Bearer::Visitor(_)).then_some(id);
+        self.sealed_url(space, (id, file), bearer)
+    }
+
+    fn sealed_url(
+        &self,
+        space: &SpaceId,
+        (id, file): (Option<&FileId>, &FileEntry),
+        bearer: &Bearer,
+    ) -> Result<String> {
+        let address = Address {
+            place: FilePlace::of(file),
+            size: file.size,
+            content_type: file.content_type.clone(),
+            bearer: bearer.clone(),
+            file: id.cloned(),
+        };
+        let address = serde_json::to_string(&address).map_err(Error::internal)?;
+        let sealed = self.seal_for_ever(&purpose(space), &address)?;
+        Ok(self.urls().file(space, &sealed, &file.name))
+    }
+
+    /// Stores the content of a file. The caller references it afterwards.
+    pub(in crate::platform) async fn store_file(&self, domain: &str, new: NewFile<'_>) -> Result<FileEntry> {
+        let content_type = new.media_type();
+        let mut writer =
+            FileWriter::new(Some((Arc::clone(&self.inner.objects), domain.to_owned())), &content_type);
+        writer.write(new.bytes).await?;
+        let written = writer.finish().await?;
+        // Names from external sources are sanitized instead of rejected: there is no caller to correct them.
+        Ok(written.entry(clean_file_name(new.name).into_owned(), content_type, new.git))
+    }
+
+    /// Stores several files, the small ones in one call, and returns their entries in order. The caller references them
+    /// afterwards.
+    pub(in crate::platform) async fn store_files(
+        &self,
+        domain: &str,
+        new: Vec<NewFile<'_>>,
+    ) -> Result<Vec<FileEntry>> {
+        let (mut entries, mut small) = (Vec::with_capacity(new.len()), Vec::new());
+        for file in new {
+            if file.bytes.len() > PART_BYTES {
+                entries.push(self.store_file(domain, file).await?);
+                continue;
+            }
+            // A file of at most one part is one object.
+            let (blob, content_type) = (Hash::of(&file.bytes), file.media_type());
+            entries.push(FileEntry {
+                name: clean_file_name(file.name).into_owned(),
+                size: file.bytes.len() as u64,
+                dimensions: picture::dimensions(&content_type, &file.bytes),
+                content_type,
+                blob,
+                parts: None,
+                git: file.git,
+                clash: Default::default(),
+            });
+            small.push((blob, file.bytes));
+        }
+        self.inner.objects.put(domain, &small).await?;
+        Ok(entries)
+    }
+}
+
+/// Sealing purpose of a file address: the address is valid only in its own space.
+fn purpose(space: &SpaceId) -> String {
+    format!("file of {space}")
+}
+
+pub(in crate::platform) struct NewFile<'a> {
+    pub(in crate::platform) name: &'a str,
+    /// Derived from the name if absent.
+    pub(in crate::platform) content_type: Option<MediaType>,
+    pub(in crate::platform) bytes: Bytes,
+    pub(in crate::platform) git: Option<GitBlob>,
+}
+
+impl NewFile<'_> {
+    fn media_type(&self) -> String {
+        self.content_type.as_ref().map_or_else(|| media_type(self.name), MediaType::to_string)
+    }
+}
+
+/// Returns the media type for the extension of a file name; `application/octet-stream` if unknown.
+#[must_use]
+pub fn media_type(name: &str) -> String {
+    let guessed = mime_guess::from_path(name).first_raw().and_then(|guessed| guessed.parse().ok());
+    guessed.unwrap_or_else(MediaType::octet_stream).to_string()
+}

@@ -1,0 +1,87 @@
+//! The caller that a file address was issued to, checked at each use.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Error, ErrorKind, Result,
+    model::{OrgId, SpaceId, UserId},
+    platform::{Actor, Platform, access, kernel::token_user::TokenUser, publishing::visitors::VisitorBearer},
+    store::Tx,
+};
+
+/// Audience of a file address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FileReach {
+    /// Any visitor while a public site shows the file. Shared caches may store it but must revalidate at each use,
+    /// because the site may stop showing it.
+    Anybody,
+    /// The caller that the address was issued to, while they may read the content.
+    Bearer,
+}
+
+/// The caller that an address was issued to; part of the sealed payload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::platform) enum Bearer {
+    /// The embedding application.
+    Platform,
+    /// A member authenticated by the embedding application.
+    User(UserId),
+    /// A member with a token of theirs. An organization may require another sign-in.
+    Token(UserId),
+    /// A member with a single sign-on session; valid in that organization only.
+    Session(UserId, OrgId),
+    Visitor(VisitorBearer),
+}
+
+impl Bearer {
+    /// The bearer for an actor who reads content as a member.
+    pub(in crate::platform) fn member(actor: &Actor) -> Result<Self> {
+        match actor {
+            Actor::User(user) => Ok(Self::User(user.clone())),
+            Actor::Token(token) => Ok(match token.session_of() {
+                Some(org) => Self::Session(token.user().clone(), org.clone()),
+                None => Self::Token(token.user().clone()),
+            }),
+            Actor::Platform => Ok(Self::Platform),
+            Actor::Visitor(_) => Err(Error::not_found("space")),
+        }
+    }
+
+    /// The user that an address was issued to; `None` for others.
+    pub(in crate::platform) const fn user(&self) -> Option<&UserId> {
+        match self {
+            Self::User(user) | Self::Token(user) | Self::Session(user, _) => Some(user),
+            Self::Platform | Self::Visitor(_) => None,
+        }
+    }
+}
+
+impl Platform {
+    /// Returns `true` if the member that an address was issued to may read a space now; `false` for visitors.
+    pub(in crate::platform) async fn reaches(
+        &self,
+        tx: &Tx,
+        bearer: &Bearer,
+        space: &SpaceId,
+    ) -> Result<bool> {
+        let Some(actor) = self.member_of(bearer) else { return Ok(false) };
+        match access::space(tx, &actor, space).await {
+            Ok(_) => Ok(true),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The actor who uses an address made for a member; `None` for addresses of visitors.
+    pub(in crate::platform) fn member_of(&self, bearer: &Bearer) -> Option<Actor> {
+        let token = |user: &UserId, org| Actor::Token(TokenUser::new(user.clone(), org, self.urls()));
+        match bearer {
+            Bearer::Platform => Some(Actor::Platform),
+            Bearer::User(user) => Some(Actor::User(user.clone())),
+            Bearer::Token(user) => Some(token(user, None)),
+            Bearer::Session(user, org) => Some(token(user, Some(org.clone()))),
+            Bearer::Visitor(_) => None,
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! OpenAPI specifications of an organization: their sources and their versions.
+//!
+//! A job processes a specification: it fetches the source, reads it, and stores the result as a version. Each request
+//! to process it starts a new round, and only the job of the latest round has an effect. The last source that was put
+//! therefore determines the final state.
+
+mod change;
+mod content;
+mod detail;
+pub(in crate::platform) mod fetch;
+pub(in crate::platform) mod process;
+mod shown;
+mod source;
+
+use std::sync::Arc;
+
+use self::change::{SpecChange, SpecCreation, SpecDeletion, SpecPut};
+pub use self::detail::{
+    BodyDetail, FieldDetail, OperationDetail, ParameterDetail, ResponseDetail, ShownSpec, SpecDetail,
+    SpecSubject,
+};
+pub(in crate::platform) use self::{
+    change::PurgeSpec,
+    shown::{MAX_SHOWN, SpecDetailCache},
+};
+use crate::{
+    BoxFuture, Error, Result,
+    model::{
+        CreateOpenApiSpec, OpenApiSpec, OpenApiSpecContent, OpenApiSpecId, OpenApiSpecObject,
+        OpenApiSpecPermissions, OpenApiSpecSlug, OpenApiSpecUrls, OpenApiSpecVersion, OrgId, PutOpenApiSpec,
+        SpecVisibility, UpdateOpenApiSpec,
+    },
+    platform::{
+        Actor, Platform, access,
+        kernel::idempotency::Right,
+        nouns::{OpenApiSpecHandle, OpenApiSpecVersionHandle, OpenApiSpecs, list_identities::tag},
+    },
+    policy::{OrgAccess, OrgAction},
+    store::{
+        Key, ListSpec, Lister, Page, PageRequest, Tx,
+        records::{OpenApiSpecRecord, OpenApiSpecVersionRecord, StoredSpecSource, linked_id},
+    },
+};
+
+/// Maximum number of specifications of an organization.
+pub(in crate::platform) const MAX_SPECS: i64 = 500;
+/// Maximum number of versions of a specification. A new version replaces the oldest.
+pub(in crate::platform) const MAX_VERSIONS: i64 = 100;
+
+impl<'p> OpenApiSpecs<'p> {
+    /// Lists the OpenAPI specifications of an organization, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` for guests.
+    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<OpenApiSpec>>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let access = access::org(&tx, actor, org).await?;
+            access.require(OrgAction::ReadSpecs)?;
+            let spec = ListSpec::new(tag::OPENAPI_SPECS, OpenApiSpecRecord::of_org(org));
+            let mut list = Lister::new(spec, page)?;
+            list.fill(&tx, |_| true).await?;
+            let count = u64::try_from(tx.number(&OpenApiSpecRecord::count_in(org)).await?).ok();
+            let page = list.finish(&tx, count).await?;
+            let items = page.items.iter().map(|spec| platform.spec_view(&access, spec)).collect();
+            Ok(Page { items, next: page.next, count: page.count })
+        })
+    }
+
+    /// Creates an OpenAPI specification. It is pending until a job has fetched and read it.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` without the role `create` in the organization; `Invalid` for an address with credentials; `Conflict`
+    /// for a slug that is taken and above the limit of specifications; `Precondition` if the platform has no reader of
+    /// specifications.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use docs_core::{model::{CreateOpenApiSpec, OrgId, SpecSource}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let source = SpecSource::Url(docs_core::model::Url::new("https://api.example.com/openapi.json")?);
+    /// let new = CreateOpenApiSpec { slug: docs_core::model::OpenApiSpecSlug::new("pets")?, source };
+    /// println!("{}", me.org(org).openapi_specs().create(new).await?.id);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create(self, new: CreateOpenApiSpec) -> BoxFuture<'p, Result<OpenApiSpec>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, Right::Org(org.clone(), OrgAction::CreateContent), async move {
+                platform.require_spec_writer(actor, org).await?;
+                let (id, storing) = (platform.id(), platform.storing());
+                let source = platform.stored_source(&id, new.source).await?;
+                let record = platform.new_spec(actor, org, (id, new.slug), source);
+                let slug = record.slug.clone();
+                platform.require_stored(storing)?;
+                let create = SpecCreation { actor: actor.clone(), record };
+                platform
+                    .write_and_show(actor, &create, |done| {
+                        Box::pin(platform.spec_seen(done.tx, actor, org, slug.as_str()))
+                    })
+                    .await
+            });
+            done.await
+        })
+    }
+}
+
+impl<'p> OpenApiSpecHandle<'p> {
+    /// Reads an OpenAPI specification.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` for guests.
+    pub fn get(self) -> BoxFuture<'p, Result<OpenApiSpec>> {
+        Box::pin(async move {
+            let Self { caller, org, slug } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            platform.spec_seen(&tx, actor, org, slug).await
+        })
+    }
+
+    /// Sets the source of an OpenAPI specification and processes it again. Creates a missing specification.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` without the role `create` in the organization; `Invalid` for a malformed slug and for an address
+    /// with credentials; `Conflict` above the limit of specifications; `Precondition` if the platform has no reader of
+    /// specifications.
+    pub fn put(self, put: PutOpenApiSpec) -> BoxFuture<'p, Result<OpenApiSpec>> {
+        Box::pin(async move {
+            let Self { caller, org, slug } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            platform.require_spec_writer(actor, org).await?;
+            let slug = OpenApiSpecSlug::new(slug).map_err(|error| Error::invalid("specSlug", error))?;
+            // The storage area of the text depends on the specification's id, which changes if it is concurrently
+            // created or deleted.
+            for _ in 0..PUT_ATTEMPTS {
+                let known = find(&platform.read().await?, org, slug.as_str()).await?;
+                let (id, storing) =
+                    (known.map_or_else(|| platform.id(), |spec| spec.id.clone()), platform.storing());
+                let source = platform.stored_source(&id, put.source.clone()).await?;
+                let record = platform.new_spec(actor, org, (id, slug.clone()), source);
+                platform.require_stored(storing)?;
+                let put = SpecPut { actor: actor.clone(), record };
+                let done = platform.change_and_show(actor, &put, |done| {
+                    Box::pin(platform.spec_seen(done.tx, actor, org, put.record.slug.as_str()))
+                });
+                match done.await {
+                    Err(error) if error.message() == change::ANOTHER => {}
+                    done => return done,
+                }
+            }
+            Err(Error::conflict("others create and delete this specification at the same time; try again"))
+        })
+    }
+
+    /// Changes the visibility of an OpenAPI specification.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` without the role `create` in the organization.
+    pub fn update(self, change: UpdateOpenApiSpec) -> BoxFuture<'p, Result<OpenApiSpec>> {
+        Box::pin(async move {
+            let Self { caller, org, slug } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let update = SpecChange {
+                actor: actor.clone(),
+                org: org.clone(),
+                slug: slug.to_owned(),
+                visibility: change.visibility,
+                now: platform.now(),
+            };
+            platform
+                .change_and_show(actor, &update, |done| {
+                    Box::pin(platform.spec_seen(done.tx, actor, org, slug))
+                })
+                .await
+        })
+    }
+
+    /// Deletes an OpenAPI specification with all its versions. Returns `true` if it existed.
+    ///
+    /// Blocks in content that show it appear as missing.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` without the role `create` in the organization.
+    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
+        Box::pin(async move {
+            let Self { caller, org, slug } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let deletion = SpecDeletion {
+                actor: actor.clone(),
+                org: org.clone(),
+                slug: slug.to_owned(),
+                now: platform.now(),
+                job: platform.id(),
+            };
+            let done = platform
+                .change(actor, &deletion, |seen| Box::pin(platform.spec_seen(seen.tx, actor, org, slug)));
+            Error::existed(done.await)
+        })
+    }
+
+    /// Lists the versions of an OpenAPI specification, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` for guests.
+    pub fn list_versions(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<OpenApiSpecVersion>>> {
+        Box::pin(async move {
+            let Self { caller, org, slug } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let (_, spec) = read_spec(&tx, actor, org, slug).await?;
+            let list = OpenApiSpecVersionRecord::of_spec(&spec.id);
+            let list = ListSpec::new(tag::OPENAPI_SPEC_VERSIONS, list);
+            let mut list = Lister::<Arc<OpenApiSpecVersionRecord>>::new(list, page)?;
+            list.fill(&tx, |_| true).await?;
+            let count = u64::try_from(tx.number(&OpenApiSpecVersionRecord::count_of(&spec.id)).await?).ok();
+            let page = list.finish(&tx, count).await?;
+            let view = |version: &Arc<OpenApiSpecVersionRecord>| platform.version_view(&spec, version, actor);
+            let items = page.items.iter().map(view).collect::<Result<_>>()?;
+            Ok(Page { items, next: page.next, count: page.count })
+        })
+    }
+}
+
+impl<'p> OpenApiSpecVersionHandle<'p> {
+    /// Reads a version of an OpenAPI specification.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`, also if no version was processed yet; `Forbidden` for guests.
+    pub fn get(self) -> BoxFuture<'p, Result<OpenApiSpecVersion>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let tx = platform.read().await?;
+            let (spec, version) = self.found(&tx).await?;
+            platform.version_view(&spec, &version, actor)
+        })
+    }
+
+    /// Reads all files of a version of an OpenAPI specification.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`, also if no version was processed yet; `Forbidden` for guests.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use docs_core::{Result, model::OrgId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<()> {
+    /// let content = me.org(org).openapi_spec("pets").latest_version().content().await?;
+    /// println!("{} bytes of JSON", content.filesystem.get().len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn content(self) -> BoxFuture<'p, Result<OpenApiSpecContent>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let tx = platform.read().await?;
+            let (spec, version) = self.found(&tx).await?;
+            // Objects may use the same connections as the transaction, so the transaction is closed first.
+            drop(tx);
+            platform.spec_content(&spec, &version, actor).await
+        })
+    }
+
+    async fn found(&self, tx: &Tx) -> Result<(Arc<OpenApiSpecRecord>, Arc<OpenApiSpecVersionRecord>)> {
+        let missing = || Error::not_found("version of the OpenAPI specification");
+        let (_, spec) = read_spec(tx, &self.caller.actor(), self.org, self.slug).await?;
+        let id = self.version.or(spec.last_version.as_ref()).ok_or_else(missing)?;
+        let version: Option<Arc<OpenApiSpecVersionRecord>> =
+            tx.get(&OpenApiSpecVersionRecord::at(id)).await?;
+        let version = version.filter(|version| version.spec == spec.id).ok_or_else(missing)?;
+        Ok((spec, version))
+    }
+}
+
+/// Attempts of a `put` that races with creations and deletions.
+const PUT_ATTEMPTS: usize = 4;
+
+impl Platform {
+    /// Checks the permission to change specifications before anything is stored.
+    async fn require_spec_writer(&self, actor: &Actor, org: &OrgId) -> Result<()> {
+        let tx = self.read().await?;
+        access::org(&tx, actor, org).await?.require(OrgAction::CreateContent)?;
+        drop(tx);
+        self.spec_reader().map(drop)
+    }
+
+    async fn spec_seen(&self, tx: &Tx, actor: &Actor, org: &OrgId, slug: &str) -> Result<OpenApiSpec> {
+        let (access, spec) = read_spec(tx, actor, org, slug).await?;
+        Ok(self.spec_view(&access, &spec))
+    }
+
+    pub(in crate::platform) fn spec_view(&self, access: &OrgAccess, spec: &OpenApiSpecRecord) -> OpenApiSpec {
+        let (location, app) = self.urls().openapi_spec(&spec.organization, spec.slug.as_str());
+        let is_published = spec.visibility == SpecVisibility::Public && spec.last_version.is_some();
+        OpenApiSpec {
+            object: OpenApiSpecObject::Is,
+            id: spec.id.clone(),
+            created_at: spec.created_at,
+            updated_at: spec.updated_at,
+            slug: spec.slug.clone(),
+            source_url: match &spec.source {
+                StoredSpecSource::Url(url) => Some(url.clone()),
+                StoredSpecSource::Text(_) => None,
+            },
+            processing_state: spec.state,
+            visibility: spec.visibility,
+            last_version: spec.last_version.clone(),
+            last_processed_at: spec.last_processed_at,
+            last_process_error_code: spec.error_code,
+            last_processed_errors: (!spec.errors.is_empty()).then(|| spec.errors.clone()),
+            permissions: OpenApiSpecPermissions {
+                view: access.require(OrgAction::ReadSpecs).is_ok(),
+                edit: access.require(OrgAction::CreateContent).is_ok(),
+            },
+            urls: OpenApiSpecUrls {
+                location,
+                app,
+                published: is_published
+                    .then(|| self.urls().published_spec(&spec.organization, spec.slug.as_str())),
+            },
+        }
+    }
+}
+
+/// Returns the specification with a slug.
+pub(in crate::platform) async fn find(
+    tx: &Tx,
+    org: &OrgId,
+    slug: &str,
+) -> Result<Option<Arc<OpenApiSpecRecord>>> {
+    // A malformed slug has no valid key.
+    if OpenApiSpecSlug::new(slug).is_err() {
+        return Ok(None);
+    }
+    let Some(id) = tx.get_value(&OpenApiSpecRecord::by_slug(org, slug)).await? else { return Ok(None) };
+    let id: OpenApiSpecId = linked_id(&id)?;
+    Ok(tx.get(&OpenApiSpecRecord::at(&id)).await?)
+}
+
+/// Returns the specifications with the given slugs, in the same order.
+pub(in crate::platform) async fn find_all(
+    tx: &Tx,
+    org: &OrgId,
+    slugs: &[String],
+) -> Result<Vec<Option<Arc<OpenApiSpecRecord>>>> {
+    let is_slug = |slug: &&String| OpenApiSpecSlug::new(slug.as_str()).is_ok();
+    let keys: Vec<Key> =
+        slugs.iter().filter(is_slug).map(|slug| OpenApiSpecRecord::by_slug(org, slug)).collect();
+    let mut ids = tx.get_values(&keys).await?.into_iter();
+    let mut named = Vec::with_capacity(slugs.len());
+    for slug in slugs {
+        let id = if is_slug(&slug) { ids.next().flatten() } else { None };
+        named.push(id.map(|id| linked_id::<OpenApiSpecId>(&id)).transpose()?);
+    }
+    let keys: Vec<Key> = named.iter().flatten().map(OpenApiSpecRecord::at).collect();
+    let mut found = tx.get_many::<OpenApiSpecRecord>(&keys).await?.into_iter();
+    Ok(named.into_iter().map(|id| id.and_then(|_| found.next().flatten())).collect())
+}
+
+/// Returns a specification if the actor may read it.
+pub(in crate::platform) async fn read_spec(
+    tx: &Tx,
+    actor: &Actor,
+    org: &OrgId,
+    slug: &str,
+) -> Result<(OrgAccess, Arc<OpenApiSpecRecord>)> {
+    let access = access::org(tx, actor, org).await?;
+    access.require(OrgAction::ReadSpecs)?;
+    let spec = find(tx, org, slug).await?.ok_or_else(|| Error::not_found("OpenAPI specification"))?;
+    Ok((access, spec))
+}

@@ -1,0 +1,158 @@
+//! Views of versions, and the addresses of their documents.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::find;
+use crate::{
+    BoxFuture, Error, ErrorKind, Result,
+    model::{
+        OpenApiSpecContent, OpenApiSpecId, OpenApiSpecVersion, OpenApiSpecVersionId,
+        OpenApiSpecVersionObject, OpenApiSpecVersionUrls, OrgId, SpecVisibility,
+    },
+    platform::{
+        Actor, Platform, access,
+        content::files::{Bearer, FilePlace, FileReach, StoredFile},
+    },
+    policy::OrgAction,
+    ports::SpecFormat,
+    store::{
+        Tx,
+        records::{OpenApiSpecRecord, OpenApiSpecVersionRecord},
+    },
+};
+
+/// The sealed content of a document's address.
+#[derive(Serialize, Deserialize)]
+struct Address {
+    spec: OpenApiSpecId,
+    version: OpenApiSpecVersionId,
+    bearer: Bearer,
+}
+
+impl Platform {
+    pub(super) fn version_view(
+        &self,
+        spec: &OpenApiSpecRecord,
+        version: &OpenApiSpecVersionRecord,
+        actor: &Actor,
+    ) -> Result<OpenApiSpecVersion> {
+        let location = self.urls().openapi_spec_version(&spec.organization, spec.slug.as_str(), &version.id);
+        Ok(OpenApiSpecVersion {
+            object: OpenApiSpecVersionObject::Is,
+            id: version.id.clone(),
+            created_at: version.created_at,
+            url: self.document_url(version, actor)?,
+            urls: OpenApiSpecVersionUrls { location },
+        })
+    }
+
+    /// Returns the address of a version's document for an actor. It is the same every time.
+    fn document_url(&self, version: &OpenApiSpecVersionRecord, actor: &Actor) -> Result<String> {
+        let address = Address {
+            spec: version.spec.clone(),
+            version: version.id.clone(),
+            bearer: Bearer::member(actor)?,
+        };
+        let address = serde_json::to_string(&address).map_err(Error::internal)?;
+        let sealed = self.seal_for_ever(&purpose(&version.organization), &address)?;
+        Ok(self.urls().spec_document(&version.organization, &sealed, file_name(version.format)))
+    }
+
+    /// Returns all files of a version, the entry file first.
+    pub(super) async fn spec_content(
+        &self,
+        spec: &OpenApiSpecRecord,
+        version: &OpenApiSpecVersionRecord,
+        actor: &Actor,
+    ) -> Result<OpenApiSpecContent> {
+        let bytes = self.spec_bytes(&spec.id, &version.filesystem).await?;
+        let filesystem = String::from_utf8(bytes.into()).map_err(Error::internal)?;
+        let filesystem = RawValue::from_string(filesystem).map_err(Error::internal)?;
+        Ok(OpenApiSpecContent { filesystem, url: self.document_url(version, actor)? })
+    }
+
+    /// Finds the document of a version of an OpenAPI specification by the sealed part of its address.
+    ///
+    /// The address has no expiry. Each use checks that the actor it was issued to may still read the specification.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`.
+    pub fn find_spec_document<'a>(
+        &'a self,
+        org: &'a OrgId,
+        sealed: &'a str,
+    ) -> BoxFuture<'a, Result<StoredFile>> {
+        Box::pin(async move {
+            let found = self.secrets().open(&purpose(org), sealed).map_err(|_| missing())?;
+            let Address { spec, version, bearer } = serde_json::from_str(&found).map_err(|_| missing())?;
+            let actor = self.member_of(&bearer).ok_or_else(missing)?;
+            let tx = self.read().await?;
+            access::org(&tx, &actor, org)
+                .await
+                .and_then(|access| access.require(OrgAction::ReadSpecs).map(drop))
+                .map_err(|error| match error.kind() {
+                    ErrorKind::NotFound | ErrorKind::Forbidden => missing(),
+                    _ => error,
+                })?;
+            let spec: Option<Arc<OpenApiSpecRecord>> = tx.get(&OpenApiSpecRecord::at(&spec)).await?;
+            let spec = spec.filter(|spec| spec.organization == *org).ok_or_else(missing)?;
+            document(&tx, &spec, &version).await
+        })
+    }
+
+    /// Finds the document of the latest version of a public OpenAPI specification, for an anonymous visitor.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`, also for a private specification.
+    pub fn find_published_spec<'a>(
+        &'a self,
+        org: &'a OrgId,
+        slug: &'a str,
+    ) -> BoxFuture<'a, Result<StoredFile>> {
+        Box::pin(async move {
+            let tx = self.read().await?;
+            let spec = find(&tx, org, slug).await?;
+            let spec = spec.filter(|spec| spec.visibility == SpecVisibility::Public).ok_or_else(missing)?;
+            document(&tx, &spec, spec.last_version.as_ref().ok_or_else(missing)?).await
+        })
+    }
+}
+
+fn missing() -> Error {
+    Error::not_found("OpenAPI specification")
+}
+
+/// The purpose of the seal of a document's address. It is valid in its own organization only.
+fn purpose(org: &OrgId) -> String {
+    format!("OpenAPI specification of {org}")
+}
+
+/// The file name of a document without an address.
+pub(super) const fn file_name(format: SpecFormat) -> &'static str {
+    match format {
+        SpecFormat::Json => "openapi.json",
+        SpecFormat::Yaml => "openapi.yaml",
+    }
+}
+
+/// Returns the entry document. The response is revalidated, because the document at the address can change.
+async fn document(tx: &Tx, spec: &OpenApiSpecRecord, version: &OpenApiSpecVersionId) -> Result<StoredFile> {
+    let version: Option<Arc<OpenApiSpecVersionRecord>> =
+        tx.get(&OpenApiSpecVersionRecord::at(version)).await?;
+    let version = version.filter(|version| version.spec == spec.id).ok_or_else(missing)?;
+    let content_type = match version.format {
+        SpecFormat::Json => "application/json",
+        SpecFormat::Yaml => "application/yaml",
+    };
+    Ok(StoredFile::new(
+        OpenApiSpecRecord::domain(&spec.id),
+        (FilePlace::stored(&version.document), version.document.size),
+        content_type,
+        FileReach::Bearer,
+    ))
+}

@@ -1,0 +1,208 @@
+//! The files of a specification, and the lookup of values in them.
+
+use std::{
+    borrow::Cow,
+    cell::{Cell, RefCell},
+    collections::{BTreeMap, HashMap, hash_map::Entry},
+};
+
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+
+use crate::platform::content::openapi_specs::process::folder_of;
+
+/// Maximum size in bytes of one value that is parsed as a tree, and of all values that one subject reads.
+const MAX_BYTES: usize = 256 << 10;
+const MAX_BYTES_OF_ONE: usize = 4 << 20;
+/// Bytes read after which no further subject is started.
+const ENOUGH_BYTES: usize = 16 << 20;
+/// Maximum length of a chain of references.
+const MAX_HOPS: usize = 8;
+
+/// The fields of an object by name, unparsed.
+type Fields<'f> = BTreeMap<Cow<'f, str>, &'f RawValue>;
+
+/// A file as a version stores it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct File<'f> {
+    is_entrypoint: bool,
+    #[serde(default)]
+    dir: String,
+    #[serde(borrow)]
+    specification: &'f RawValue,
+}
+
+pub(super) struct Files<'f> {
+    by_name: HashMap<String, &'f RawValue>,
+    /// The base folders of relative references in files, where they differ from the folder of the file name.
+    folders: HashMap<String, String>,
+    entry: String,
+    /// The fields already split, by file and path, so that no file is scanned again for each of its schemas.
+    passed: RefCell<HashMap<(String, String), Fields<'f>>>,
+    /// Bytes parsed as trees for the current subject, and for all earlier subjects.
+    read: Cell<usize>,
+    before: Cell<usize>,
+}
+
+/// A value of a specification and the file that contains it.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    file: String,
+    pub(super) value: Value,
+}
+
+impl Found {
+    pub(super) fn get(&self, name: &str) -> Option<Self> {
+        self.value.get(name).map(|value| self.with(value))
+    }
+
+    /// Returns the string value of a field.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.value.get(name).and_then(Value::as_str)
+    }
+
+    /// Returns the items of a list, up to `most`.
+    pub(super) fn items(&self, most: usize) -> Vec<Self> {
+        let items = self.value.as_array().map(Vec::as_slice).unwrap_or_default();
+        items.iter().take(most).map(|item| self.with(item)).collect()
+    }
+
+    /// Returns the fields of an object, up to `most`.
+    pub(super) fn fields(&self, most: usize) -> Vec<(String, Self)> {
+        let fields = self.value.as_object().into_iter().flatten();
+        fields.take(most).map(|(name, value)| (name.clone(), self.with(value))).collect()
+    }
+
+    /// Returns another value of the same file.
+    pub(super) fn with(&self, value: &Value) -> Self {
+        Self { file: self.file.clone(), value: value.clone() }
+    }
+}
+
+impl<'f> Files<'f> {
+    /// Parses the files as a version stores them. Returns `None` for anything else.
+    pub(super) fn new(filesystem: &'f [u8]) -> Option<Self> {
+        let files: BTreeMap<String, File<'f>> = serde_json::from_slice(filesystem).ok()?;
+        let entry = files.iter().find(|(_, file)| file.is_entrypoint)?.0.clone();
+        let is_elsewhere =
+            |(name, file): &(&String, &File<'f>)| !file.dir.is_empty() && file.dir != folder_of(name);
+        let elsewhere = files.iter().filter(is_elsewhere);
+        let folders = elsewhere.map(|(name, file)| (name.clone(), format!("{}/", file.dir))).collect();
+        let by_name = files.into_iter().map(|(name, file)| (name, file.specification)).collect();
+        let (passed, read, before) = (RefCell::default(), Cell::new(0), Cell::new(0));
+        Some(Self { by_name, folders, entry, passed, read, before })
+    }
+
+    /// Starts another subject. Returns `false` when [`ENOUGH_BYTES`] were read.
+    pub(super) fn begins_another(&self) -> bool {
+        self.before.set(self.before.get() + self.read.take());
+        self.before.get() < ENOUGH_BYTES
+    }
+
+    /// Returns the value at a path of the entry file.
+    pub(super) fn entry_at(&self, path: &[&str]) -> Option<Found> {
+        let path: Vec<String> = path.iter().map(|&name| name.to_owned()).collect();
+        self.at(&self.entry, &path)
+    }
+
+    /// Returns the value at a path of a file.
+    fn at(&self, file: &str, path: &[String]) -> Option<Found> {
+        let mut raw = *self.by_name.get(file)?;
+        let mut passed = self.passed.borrow_mut();
+        let mut place = String::new();
+        for name in path {
+            let key = (file.to_owned(), place.clone());
+            let fields = match passed.entry(key) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(fields_of(raw)?),
+            };
+            raw = fields.get(name.as_str())?;
+            place.push('/');
+            place.push_str(name);
+        }
+        let bytes = raw.get().len();
+        self.read.set(self.read.get() + bytes);
+        if bytes > MAX_BYTES || self.read.get() > MAX_BYTES_OF_ONE {
+            return None;
+        }
+        let value = serde_json::from_str(raw.get()).ok()?;
+        Some(Found { file: file.to_owned(), value })
+    }
+
+    /// Follows references from a value. An unresolvable reference becomes an empty object.
+    pub(super) fn followed(&self, mut found: Found) -> Found {
+        for _ in 0..MAX_HOPS {
+            let Some(reference) = found.text("$ref") else { return found };
+            let next = self.referred(&found.file, reference);
+            found = next.unwrap_or_else(|| Found {
+                file: found.file.clone(),
+                value: Value::Object(Default::default()),
+            });
+        }
+        Found { value: Value::Object(Default::default()), ..found }
+    }
+
+    fn referred(&self, from: &str, reference: &str) -> Option<Found> {
+        let (file, pointer) = reference.split_once('#').unwrap_or((reference, ""));
+        let file = match file {
+            "" => from.to_owned(),
+            file => {
+                let folder = self.folders.get(from).map_or(from, String::as_str);
+                url::Url::parse(folder).ok()?.join(file).ok()?.to_string()
+            }
+        };
+        let unescaped = |name: &str| {
+            let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned();
+            name.replace("~1", "/").replace("~0", "~")
+        };
+        let path: Vec<String> = pointer.split('/').skip(1).map(unescaped).collect();
+        self.at(&file, &path)
+    }
+}
+
+/// Returns the fields of an object, or the items of a list keyed by index.
+fn fields_of(raw: &RawValue) -> Option<Fields<'_>> {
+    if raw.get().starts_with('[') {
+        let items: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
+        return Some(items.into_iter().enumerate().map(|(at, item)| (at.to_string().into(), item)).collect());
+    }
+    serde_json::from_str(raw.get()).ok()
+}
+
+/// Returns the last segment of a reference.
+pub(super) fn name_of(reference: &str) -> &str {
+    reference.rsplit(['/', '#']).next().unwrap_or(reference)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A file with values of these sizes in bytes.
+    fn filesystem(sizes: &[usize]) -> Vec<u8> {
+        let values: Vec<String> = sizes.iter().map(|bytes| "x".repeat(bytes - 2)).collect();
+        let file = json!({ "isEntrypoint": true, "specification": values });
+        serde_json::to_vec(&json!({ "a": file })).expect("JSON")
+    }
+
+    #[test]
+    fn values_larger_than_the_bound_are_left_out() {
+        let filesystem = filesystem(&[MAX_BYTES, MAX_BYTES + 1]);
+        let files = Files::new(&filesystem).expect("files");
+        assert_eq!(["0", "1"].map(|at| files.entry_at(&[at]).is_some()), [true, false]);
+    }
+
+    #[test]
+    fn values_beyond_the_total_of_a_subject_are_left_out() {
+        let filesystem = filesystem(&[MAX_BYTES]);
+        let files = Files::new(&filesystem).expect("files");
+        let most = MAX_BYTES_OF_ONE / MAX_BYTES;
+        let read = (0..=most).filter(|_| files.entry_at(&["0"]).is_some()).count();
+        assert_eq!(read, most);
+        // The next subject has its own total.
+        assert!(files.begins_another() && files.entry_at(&["0"]).is_some());
+    }
+}

@@ -1,0 +1,497 @@
+//! Reading content, with the same operations for a space, a change request and any revision.
+
+mod changes;
+mod computed;
+mod documents;
+pub(in crate::platform) mod open_site;
+mod pages;
+mod redirects;
+mod specs;
+mod tags;
+mod view;
+
+use std::sync::Arc;
+
+pub(in crate::platform) use self::view::page_base;
+pub use self::{documents::ShownDocument, redirects::PageRedirect};
+use crate::{
+    BoxFuture, Error, ErrorKind, Result,
+    content::{Evaluated, FileEntry, LinkTarget, ReusableEntry, View},
+    model::{
+        ContentFormat, FileId, PageId, Pages, ReusableContent, ReusableId, Revision, RevisionFile,
+        RevisionId, RevisionPage, SpaceId,
+    },
+    platform::{
+        Actor, Platform, access,
+        content::{change_requests, files::Bearer, revisions},
+        kernel::precondition::EntityTag,
+        nouns::{ContentHandle, list_identities::tag},
+        publishing::visitors::{Admitted, ContentFilter, Reader, Visitor, VisitorBearer},
+        sites::view::Placement,
+    },
+    policy::SpaceAccess,
+    store::{
+        ListIdentity, Page, PageRequest, Tx, checked_limit, open_cursor,
+        records::{RevisionRecord, SpaceRecord},
+        seal_cursor, wrong_cursor,
+    },
+};
+
+/// A reference to one state of the content of a space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContentOf {
+    pub space: SpaceId,
+    pub version: Version,
+}
+
+/// A state of the content of a space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// The current revision.
+    Live,
+    /// The latest revision of a change request, by id or number.
+    Request(String),
+    /// A revision of the space or of one of its change requests. It never changes.
+    Revision(RevisionId),
+}
+
+impl ContentOf {
+    /// The live content of a space.
+    #[must_use]
+    pub const fn space(space: SpaceId) -> Self {
+        Self { space, version: Version::Live }
+    }
+
+    /// The content of a change request, by id or number.
+    #[must_use]
+    pub fn request(space: SpaceId, request: &str) -> Self {
+        Self { space, version: Version::Request(request.to_owned()) }
+    }
+
+    #[must_use]
+    pub const fn revision(space: SpaceId, revision: RevisionId) -> Self {
+        Self { space, version: Version::Revision(revision) }
+    }
+
+    /// The id or number of the change request, if it is the content of one.
+    pub(in crate::platform) fn request_name(&self) -> Option<&str> {
+        match &self.version {
+            Version::Request(name) => Some(name),
+            Version::Live | Version::Revision(_) => None,
+        }
+    }
+
+    /// Adds the content to the identity of a list, so that a cursor is valid for this content only.
+    pub(in crate::platform) fn identify(&self, list: ListIdentity) -> ListIdentity {
+        let list = list.with("space", &self.space);
+        match &self.version {
+            Version::Live => list,
+            Version::Request(name) => list.with("request", name),
+            Version::Revision(id) => list.with("revision", id),
+        }
+    }
+}
+
+/// Options for the presentation of content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// Includes the Git metadata of pages and files.
+    pub git: bool,
+    /// The format of page content.
+    pub format: ContentFormat,
+    /// Selects the parts of page content that are evaluated.
+    pub evaluated: Evaluated,
+    /// Replaces computed pages by the pages that they generate; otherwise they are returned as stored.
+    pub computed: bool,
+}
+
+impl Default for Shown {
+    fn default() -> Self {
+        let (format, evaluated) = (ContentFormat::default(), Evaluated::default());
+        Self { git: true, format, evaluated, computed: true }
+    }
+}
+
+/// A revision that the caller may read.
+pub(in crate::platform) struct Located {
+    pub(in crate::platform) access: SpaceAccess,
+    pub(in crate::platform) revision: RevisionId,
+    pub(in crate::platform) view: View,
+    reader: Reader,
+    /// The location on a site where a visitor reads it.
+    placement: Option<Placement>,
+    /// The reader that file URLs are signed for.
+    pub(in crate::platform) bearer: Bearer,
+}
+
+impl Located {
+    pub(in crate::platform) fn space(&self) -> &SpaceRecord {
+        self.access.space()
+    }
+
+    /// Identifies the visible content: equal for readers who see the same parts of equal content.
+    pub(in crate::platform) fn reader_id(&self) -> Option<String> {
+        match &self.reader {
+            Reader::Member => None,
+            Reader::Visitor(claims) => Some(claims.id()),
+        }
+    }
+
+    /// The filter of the content that its reader may see.
+    pub(in crate::platform) async fn content_filter(&self) -> Result<ContentFilter> {
+        self.reader.content_filter(&self.view).await
+    }
+
+    /// Finds a reusable content that the reader may see, with the filter.
+    async fn reusable(&self, id: &ReusableId) -> Result<(ReusableEntry, ContentFilter)> {
+        let missing = || Error::not_found("reusable content");
+        let entry = self.view.reusable(id).await?.ok_or_else(missing)?;
+        let filter = self.content_filter().await?;
+        if filter.sees(LinkTarget::Reusable(id.clone())).await? {
+            Ok((entry, filter))
+        } else {
+            Err(missing())
+        }
+    }
+}
+
+impl<'p> ContentHandle<'p> {
+    /// Reads a revision: the current one of a space, the latest of a change request, or one by its id.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn get(self, shown: Shown) -> BoxFuture<'p, Result<Revision>> {
+        Box::pin(async move { Ok(self.get_with_tag(shown).await?.revision) })
+    }
+
+    /// Reads a revision as [`get`](Self::get) does, with its tag for the [precondition](Platform::with_precondition)
+    /// of an edit. The tag changes with the content and with the specifications that its pages are computed from.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn get_with_tag(self, shown: Shown) -> BoxFuture<'p, Result<TaggedRevision>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            let tx = platform.read().await?;
+            let at = platform.locate_read(&tx, actor, of).await?;
+            let record = revisions::find(&tx, &of.space, &at.revision).await?;
+            let frame = match &at.placement {
+                None => platform.bare_revision(&tx, (actor, at.space()), &record).await?,
+                Some(placement) => platform.visited_revision(at.space(), &record, placement),
+            };
+            // Objects may be read through the connections of the transaction, so it is closed first.
+            drop(tx);
+            let filter = at.content_filter().await?;
+            let tree = at.view.tree().await?;
+            // The tag is computed before the pages: it may be older than the returned content, never newer.
+            let tag = match &at.placement {
+                None => Some(platform.tag_of_revision((actor, at.space()), &frame, &tree).await?),
+                Some(_) => None,
+            };
+            let variables = at.view.variables().await?;
+            filter.prepare().await?;
+            let reusable = at.view.reusables(None, usize::MAX).await?;
+            let reusable = seen(&filter, reusable, LinkTarget::Reusable).await?;
+            let files = at.view.files(None, usize::MAX).await?;
+            let files = seen(&filter, files, LinkTarget::File).await?;
+            let revision = Revision {
+                pages: platform.tree_view(at.space(), (&tree, &filter), shown).await?,
+                files: platform.file_views(&at, files, shown)?,
+                reusable_contents: reusable
+                    .into_iter()
+                    .map(|(id, entry)| platform.reusable_view(at.space(), id, entry, shown))
+                    .collect::<Result<_>>()?,
+                variables: (!variables.is_empty())
+                    .then(|| variables.into_iter().map(|(name, variable)| (name, variable.value)).collect()),
+                git: frame.git.filter(|_| shown.git),
+                ..frame
+            };
+            Ok(TaggedRevision { revision, tag })
+        })
+    }
+
+    /// Lists all pages, as a tree without their content.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn list_pages(self, shown: Shown) -> BoxFuture<'p, Result<Pages>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            let at = platform.located(actor, of).await?;
+            let tree = at.view.tree().await?;
+            let filter = at.content_filter().await?;
+            Ok(Pages { pages: platform.tree_view(at.space(), (&tree, &filter), shown).await? })
+        })
+    }
+
+    /// Reads a page with its content and its descendants.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::Result;
+    /// # use docs_core::model::{ContentFormat, PageId, RevisionPage, SpaceId};
+    /// # use docs_core::platform::{Caller, Shown};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, page: &PageId) -> Result<()> {
+    /// let shown = Shown { format: ContentFormat::Markdown, ..Default::default() };
+    /// if let RevisionPage::Document(page) = me.space(space).content().get_page(page, shown).await? {
+    ///     println!("/{} {}", page.path, page.base.title);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get_page(self, page: &'p PageId, shown: Shown) -> BoxFuture<'p, Result<RevisionPage>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            let at = platform.located(actor, of).await?;
+            let Some(entry) = at.view.page(page).await? else {
+                let made = platform.made_page(&at, &|made| made.id == *page, shown).await?;
+                return made.ok_or_else(|| Error::not_found("page"));
+            };
+            platform.whole_page(&at, page, entry, shown).await
+        })
+    }
+
+    /// Reads a page by its path, case-insensitively, or by a path that redirects to it: a previous path of the page or
+    /// of an ancestor, or a redirect of the repository. A current page takes precedence over redirects.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn get_page_by_path(self, path: &'p str, shown: Shown) -> BoxFuture<'p, Result<RevisionPage>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            let at = platform.located(actor, of).await?;
+            let Some((id, entry)) = at.view.find(path).await? else {
+                let lower = path.to_lowercase();
+                if let Some(made) = platform.made_page(&at, &|made| made.path == lower, shown).await? {
+                    return Ok(made);
+                }
+                let moved = at.moved(path).await?;
+                return platform.whole_page(&at, &moved.id, moved.entry, shown).await;
+            };
+            platform.whole_page(&at, &id, entry, shown).await
+        })
+    }
+
+    /// Lists the files. A cursor is bound to the revision of its first page.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a wrong page or limit.
+    pub fn list_files(
+        self,
+        shown: Shown,
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<RevisionFile>>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            let tx = platform.read().await?;
+            let at = platform.locate_read(&tx, actor, of).await?;
+            let limit = checked_limit(page)?;
+            let fingerprint = of.identify(ListIdentity::new(tag::FILES)).fingerprint();
+            let (revision, view, after) = match &page.page {
+                None => (at.revision.clone(), at.view.clone(), None),
+                Some(token) => {
+                    let position = open_cursor(token, fingerprint)?;
+                    let (revision, after) = position.split_once('!').ok_or_else(wrong_cursor)?;
+                    let revision: RevisionId = revision.parse().map_err(|_| wrong_cursor())?;
+                    let after: FileId = after.parse().map_err(|_| wrong_cursor())?;
+                    // A cursor can only name revisions of this space, even a forged one.
+                    let record: Option<Arc<RevisionRecord>> =
+                        tx.get(&RevisionRecord::at(&of.space, &revision)).await?;
+                    let root = record.ok_or_else(wrong_cursor)?.root;
+                    if at.placement.is_some() && revision != at.revision {
+                        let why = "the content has changed since; start from the first page";
+                        return Err(Error::invalid("page", why));
+                    }
+                    (revision, platform.content().view(&at.space().domain, root), Some(after))
+                }
+            };
+            drop(tx);
+            let filter = at.reader.content_filter(&view).await?;
+            let found = files_after(&filter, after, limit + 1).await;
+            let mut found = found.map_err(|error| match error.kind() {
+                ErrorKind::NotFound if page.page.is_some() => {
+                    Error::invalid("page", "the revision of this cursor is gone; start from the first page")
+                }
+                _ => error,
+            })?;
+            let more = found.len() > limit;
+            found.truncate(limit);
+            let next = found
+                .last()
+                .filter(|_| more)
+                .map(|(last, _)| seal_cursor(&format!("{revision}!{last}"), fingerprint));
+            // The number of visible files is unknown until all have been filtered.
+            let count = match filter.hides() {
+                true => None,
+                false => Some(view.counts().await?.files),
+            };
+            let items = platform.file_views(&at, found, shown)?;
+            Ok(Page { items, next, count })
+        })
+    }
+
+    /// Reads the metadata of a file.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn get_file(self, file: &'p FileId, shown: Shown) -> BoxFuture<'p, Result<RevisionFile>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            let at = platform.located(actor, of).await?;
+            let missing = || Error::not_found("file");
+            let entry = at.view.file(file).await?.ok_or_else(missing)?;
+            if !at.content_filter().await?.sees(LinkTarget::File(file.clone())).await? {
+                return Err(missing());
+            }
+            platform.file_view((at.space(), &at.bearer), file.clone(), entry, shown)
+        })
+    }
+
+    /// Reads a reusable content.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn get_reusable_content(
+        self,
+        reusable: &'p ReusableId,
+        shown: Shown,
+    ) -> BoxFuture<'p, Result<ReusableContent>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            let at = platform.located(actor, of).await?;
+            let (entry, _) = at.reusable(reusable).await?;
+            platform.reusable_view(at.space(), reusable.clone(), entry, shown)
+        })
+    }
+}
+
+impl Platform {
+    /// Finds the content of a member's request.
+    pub(in crate::platform) async fn locate(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        of: &ContentOf,
+    ) -> Result<Located> {
+        let access = access::space(tx, actor, &of.space).await?;
+        self.locate_in(tx, (access, Bearer::member(actor)?), of).await
+    }
+
+    /// Finds the content of a request by a member or by a visitor of a site.
+    async fn locate_read(&self, tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Located> {
+        let visitor = match Visitor::of(actor, None) {
+            Some(visitor) => visitor,
+            None => match access::space(tx, actor, &of.space).await {
+                Ok(access) => return self.locate_in(tx, (access, Bearer::member(actor)?), of).await,
+                Err(error) if error.kind() == ErrorKind::NotFound => Visitor::stranger(None),
+                Err(error) => return Err(error),
+            },
+        };
+        let admitted = self.admit(tx, &visitor, &of.space).await?;
+        // Earlier published revisions may have been withdrawn for a reason.
+        let is_published = match &of.version {
+            Version::Live => true,
+            Version::Request(_) => false,
+            Version::Revision(id) => *id == admitted.access.space().head,
+        };
+        if is_published { Ok(self.located_by(&visitor, admitted)) } else { Err(Error::not_found("revision")) }
+    }
+
+    /// The live content of a space that a visitor may read.
+    pub(in crate::platform) fn located_by(&self, visitor: &Visitor, admitted: Admitted) -> Located {
+        let Admitted { access, claims, placement } = admitted;
+        let bearer = VisitorBearer::new(visitor, &placement.site.id, &claims, self.now());
+        let space = access.space();
+        Located {
+            revision: space.head.clone(),
+            view: self.content().view(&space.domain, space.root),
+            reader: Reader::Visitor(claims),
+            placement: Some(placement),
+            bearer: Bearer::Visitor(bearer),
+            access,
+        }
+    }
+
+    async fn locate_in(
+        &self,
+        tx: &Tx,
+        (access, bearer): (SpaceAccess, Bearer),
+        of: &ContentOf,
+    ) -> Result<Located> {
+        let space = access.space();
+        let (revision, root) = match &of.version {
+            Version::Live => (space.head.clone(), space.root),
+            Version::Request(name) => {
+                let request = change_requests::find(tx, &of.space, name).await?;
+                (request.head.clone(), request.root)
+            }
+            Version::Revision(id) => (id.clone(), revisions::find(tx, &of.space, id).await?.root),
+        };
+        let view = self.content().view(&space.domain, root);
+        Ok(Located { access, revision, view, reader: Reader::Member, placement: None, bearer })
+    }
+
+    /// Finds content on a snapshot of its own. The snapshot is closed before objects are read, since they may be read
+    /// through the same connections.
+    async fn located(&self, actor: &Actor, of: &ContentOf) -> Result<Located> {
+        let tx = self.read().await?;
+        self.locate_read(&tx, actor, of).await
+    }
+}
+
+/// A revision with its tag.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaggedRevision {
+    pub revision: Revision,
+    /// `None` for visitors, whose responses depend on more than the revision.
+    pub tag: Option<EntityTag>,
+}
+
+/// Keeps the items that a reader may see.
+async fn seen<Id: Clone, T>(
+    filter: &ContentFilter,
+    things: Vec<(Id, T)>,
+    target: fn(Id) -> LinkTarget,
+) -> Result<Vec<(Id, T)>> {
+    let mut seen = Vec::with_capacity(things.len());
+    for (id, thing) in things {
+        if filter.sees(target(id.clone())).await? {
+            seen.push((id, thing));
+        }
+    }
+    Ok(seen)
+}
+
+/// Number of files read per batch when some may be hidden.
+const FILES_AT_ONCE: usize = 200;
+
+/// The first files after `after` that a reader may see, at most `most`.
+async fn files_after(
+    filter: &ContentFilter,
+    mut after: Option<FileId>,
+    most: usize,
+) -> Result<Vec<(FileId, FileEntry)>> {
+    // A visitor may see only few of them, so larger batches are read.
+    let chunk = if filter.hides() { most.max(FILES_AT_ONCE) } else { most };
+    let mut files = Vec::new();
+    loop {
+        let found = filter.view().files(after.as_ref(), chunk).await?;
+        let is_last = found.len() < chunk;
+        after = found.last().map(|(id, _)| id.clone());
+        files.extend(seen(filter, found, LinkTarget::File).await?);
+        if is_last || files.len() >= most {
+            files.truncate(most);
+            return Ok(files);
+        }
+    }
+}

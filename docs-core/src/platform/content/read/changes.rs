@@ -1,0 +1,262 @@
+//! Semantic changes: a revision compared with its parent, a change request compared with its base.
+
+use std::sync::Arc;
+
+use super::{ContentOf, Version};
+use crate::{
+    BoxFuture, Result,
+    content::{self, Content, FileEntry, PageEntry, ReusableEntry, RevisionChange, View},
+    model::{
+        Changed, ChangedFile, ChangedPage, ChangedReusableContent, FileAttributes, FileId, PageAttributes,
+        PageId, ReusableContentAttributes, ReusableId, RevisionSemanticChanges, SemanticChange, SpaceId,
+    },
+    platform::{
+        Actor, Platform, access,
+        content::{change_requests, files::Bearer, revisions},
+        nouns::ContentHandle,
+    },
+    policy::SpaceAccess,
+    store::{
+        Hash, PageRequest, Tx, checked_limit,
+        records::{ChangeRequestRecord, RevisionKind},
+    },
+};
+
+/// Number of changes returned unless the caller sets a limit.
+const DEFAULT_LIMIT: u32 = 10;
+
+/// Two roots to compare.
+struct Compared {
+    access: SpaceAccess,
+    before: Hash,
+    after: Hash,
+    merged: Option<Arc<ChangeRequestRecord>>,
+}
+
+impl<'p> ContentHandle<'p> {
+    /// Lists the changes of a revision against its first parent, or of a change request against its base revision.
+    /// Cost is proportional to the changes.
+    ///
+    /// The first parent of a merge is the previous revision of the space, that of an update the previous revision of
+    /// the request. A revision without parents, such as the first of a copied space, is compared with empty content.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a wrong limit.
+    pub fn list_changes(self, limit: Option<u32>) -> BoxFuture<'p, Result<RevisionSemanticChanges>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            let limit =
+                checked_limit(&PageRequest { page: None, limit: Some(limit.unwrap_or(DEFAULT_LIMIT)) })?;
+            let tx = platform.read().await?;
+            let compared = platform.compared(&tx, actor, of).await?;
+            let merged_from = match &compared.merged {
+                None => None,
+                Some(request) => {
+                    let space = compared.access.space();
+                    platform
+                        .request_views(&tx, (actor, space), std::slice::from_ref(request))
+                        .await?
+                        .pop()
+                        .map(Box::new)
+                }
+            };
+            drop(tx);
+            let space = compared.access.space();
+            let found = platform.content().diff(&space.domain, compared.before, compared.after).await?;
+            let change = ChangePresenter {
+                platform,
+                space: &space.id,
+                bearer: Bearer::member(actor)?,
+                before: platform.content().view(&space.domain, compared.before),
+                after: platform.content().view(&space.domain, compared.after),
+            };
+            let (mut changes, mut more) = (Vec::new(), 0);
+            for found in found {
+                if changes.len() < limit {
+                    changes.extend(change.shown(found).await?);
+                } else if change.is_shown(&found)? {
+                    more += 1;
+                }
+            }
+            Ok(RevisionSemanticChanges { merged_from, changes, more: (more > 0).then_some(more) })
+        })
+    }
+}
+
+impl Platform {
+    async fn compared(&self, tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Compared> {
+        let access = access::space(tx, actor, &of.space).await?;
+        let revision = match &of.version {
+            Version::Request(name) => {
+                let request = change_requests::find(tx, &of.space, name).await?;
+                return Ok(Compared { access, before: request.base_root, after: request.root, merged: None });
+            }
+            Version::Live => access.space().head.clone(),
+            Version::Revision(id) => id.clone(),
+        };
+        let find = async |id| revisions::find(tx, &of.space, id).await;
+        let record = find(&revision).await?;
+        let before = match record.parents.first() {
+            Some(parent) => find(parent).await?.root,
+            None => Content::nothing(),
+        };
+        let merged = match &record.kind {
+            RevisionKind::Merge(id) => tx.get(&ChangeRequestRecord::at(id)).await?,
+            RevisionKind::Edits
+            | RevisionKind::Update
+            | RevisionKind::Rollback(_)
+            | RevisionKind::Computed => None,
+        };
+        Ok(Compared { access, before, after: record.root, merged })
+    }
+}
+
+/// Presents the changes of one comparison.
+struct ChangePresenter<'a> {
+    platform: &'a Platform,
+    space: &'a SpaceId,
+    bearer: Bearer,
+    before: View,
+    after: View,
+}
+
+impl ChangePresenter<'_> {
+    /// The API form of a change; `None` if only hidden data has changed, such as unknown front matter.
+    async fn shown(&self, change: RevisionChange) -> Result<Option<SemanticChange>> {
+        Ok(Some(match change {
+            RevisionChange::PageCreated(page) => SemanticChange::PageCreated { page: page_of(page) },
+            RevisionChange::PageDeleted(page) => SemanticChange::PageDeleted { page: page_of(page) },
+            RevisionChange::PageEdited { page, before, .. } => {
+                let attributes = self.page_attributes(&before, &page.entry)?;
+                if attributes == PageAttributes::default() {
+                    return Ok(None);
+                }
+                SemanticChange::PageEdited { page: page_of(page), attributes: Box::new(attributes) }
+            }
+            RevisionChange::PageMoved { page, before, after } => {
+                let before = parent(&self.before, before).await?;
+                let after = parent(&self.after, after).await?;
+                SemanticChange::PageMoved { page: page_of(page), parent: Changed { before, after } }
+            }
+            RevisionChange::FileCreated(id, file) => {
+                SemanticChange::FileCreated { file: self.file(id, &file)? }
+            }
+            RevisionChange::FileDeleted(id, file) => {
+                SemanticChange::FileDeleted { file: self.file(id, &file)? }
+            }
+            RevisionChange::FileEdited { id, before, after, .. } => {
+                let attributes = self.file_attributes(&before, &after)?;
+                if attributes == FileAttributes::default() {
+                    return Ok(None);
+                }
+                let file = self.file(id, &after)?;
+                SemanticChange::FileEdited { file, attributes: Box::new(attributes) }
+            }
+            RevisionChange::ReusableCreated(id, entry) => {
+                SemanticChange::ReusableContentCreated { reusable_content: self.reusable(id, &entry)? }
+            }
+            RevisionChange::ReusableDeleted(id, entry) => {
+                SemanticChange::ReusableContentDeleted { reusable_content: self.reusable(id, &entry)? }
+            }
+            RevisionChange::ReusableEdited { id, before, after, .. } => {
+                let attributes = self.reusable_attributes(&before, &after)?;
+                if attributes == ReusableContentAttributes::default() {
+                    return Ok(None);
+                }
+                let reusable_content = self.reusable(id, &after)?;
+                SemanticChange::ReusableContentEdited { reusable_content, attributes }
+            }
+            RevisionChange::VariablesEdited(variables) => SemanticChange::VariablesEdited {
+                variables: variables
+                    .into_iter()
+                    .map(|(name, (before, after))| (name, Changed { before, after }))
+                    .collect(),
+            },
+        }))
+    }
+
+    /// Returns `true` if the API shows a change.
+    fn is_shown(&self, change: &RevisionChange) -> Result<bool> {
+        Ok(match change {
+            RevisionChange::PageEdited { page, before, .. } => {
+                self.page_attributes(before, &page.entry)? != PageAttributes::default()
+            }
+            RevisionChange::FileEdited { before, after, .. } => {
+                self.file_attributes(before, after)? != FileAttributes::default()
+            }
+            RevisionChange::ReusableEdited { before, after, .. } => {
+                self.reusable_attributes(before, after)? != ReusableContentAttributes::default()
+            }
+            _ => true,
+        })
+    }
+
+    fn page_attributes(&self, before: &PageEntry, after: &PageEntry) -> Result<PageAttributes> {
+        let document = |entry: &PageEntry| self.platform.document_id(self.space, &entry.body);
+        let changed = if before.body == after.body {
+            None
+        } else {
+            Changed::between(document(before)?, document(after)?)
+        };
+        Ok(PageAttributes { document: changed, ..before.changes(after) })
+    }
+
+    fn file_attributes(&self, before: &FileEntry, after: &FileEntry) -> Result<FileAttributes> {
+        let url = |file: &FileEntry| self.platform.file_url(self.space, file, &self.bearer);
+        Ok(FileAttributes {
+            name: Changed::between(Some(before.name.clone()), Some(after.name.clone())),
+            // A rename also changes the URL, but not the bytes.
+            download_url: if before.blob == after.blob {
+                None
+            } else {
+                Changed::between(Some(url(before)?), Some(url(after)?))
+            },
+            size: Changed::between(Some(before.size), Some(after.size)),
+            content_type: Changed::between(
+                Some(before.content_type.clone()),
+                Some(after.content_type.clone()),
+            ),
+            dimensions: Changed::between(before.dimensions, after.dimensions),
+        })
+    }
+
+    fn reusable_attributes(
+        &self,
+        before: &ReusableEntry,
+        after: &ReusableEntry,
+    ) -> Result<ReusableContentAttributes> {
+        let document = |entry: &ReusableEntry| self.platform.document_id(self.space, &entry.body);
+        Ok(ReusableContentAttributes {
+            title: Changed::between(Some(before.title.clone()), Some(after.title.clone())),
+            document: Changed::between(document(before)?, document(after)?),
+            computed: Changed::between(before.computed.clone(), after.computed.clone()),
+        })
+    }
+
+    fn file(&self, id: FileId, file: &FileEntry) -> Result<ChangedFile> {
+        Ok(ChangedFile {
+            id,
+            name: file.name.clone(),
+            content_type: file.content_type.clone(),
+            download_url: self.platform.file_url(self.space, file, &self.bearer)?,
+        })
+    }
+
+    fn reusable(&self, id: ReusableId, entry: &ReusableEntry) -> Result<ChangedReusableContent> {
+        let document = self.platform.document_id(self.space, &entry.body)?;
+        Ok(ChangedReusableContent { id, title: entry.title.clone(), document })
+    }
+}
+
+fn page_of(page: content::ChangedPage) -> ChangedPage {
+    ChangedPage { id: page.id, kind: page.entry.kind.into(), title: page.entry.title, path: page.path }
+}
+
+/// A parent page in the state of one revision.
+async fn parent(view: &View, id: Option<PageId>) -> Result<Option<ChangedPage>> {
+    let Some(id) = id else { return Ok(None) };
+    let path = view.path_of(&id).await?;
+    let found = view.page(&id).await?;
+    Ok(found.map(|entry| ChangedPage { id, kind: entry.kind.into(), title: entry.title, path }))
+}

@@ -1,0 +1,180 @@
+//! Computed pages in responses: the pages that replace them.
+
+use std::collections::HashMap;
+
+use super::{Located, Shown};
+use crate::{
+    Error, Result,
+    content::{PageEntry, PageTree, TreePage, UniqueNames, document},
+    model::{ContentFormat, Document, DocumentPage, Icon, OrgId, PageBase, PageId, PageUrls, RevisionPage},
+    platform::{
+        Platform,
+        content::computed::{self, ComputedPlaces, MadePage, OpenApiSource, Place},
+        publishing::visitors::ContentFilter,
+    },
+    store::records::SpaceRecord,
+};
+
+/// The generated pages by the id of the computed page they replace.
+pub(super) type Replaced = HashMap<PageId, Vec<RevisionPage>>;
+
+impl Platform {
+    /// Generates the pages that replace the computed pages of a tree that its reader may see.
+    pub(super) async fn replaced(
+        &self,
+        space: &SpaceRecord,
+        (tree, filter): (&PageTree, &ContentFilter),
+        shown: Shown,
+    ) -> Result<Replaced> {
+        let mut replaced = Replaced::new();
+        if !shown.computed {
+            return Ok(replaced);
+        }
+        for (page, made) in self.made(&space.organization, (tree, filter)).await? {
+            let views = made.into_iter().map(|made| self.made_view(space, &page.entry, made));
+            replaced.insert(page.id.clone(), views.collect());
+        }
+        Ok(replaced)
+    }
+
+    /// Generates the pages of all computed pages that the reader may see, each with the page it replaces.
+    async fn made<'t>(
+        &self,
+        org: &OrgId,
+        (tree, filter): (&'t PageTree, &ContentFilter),
+    ) -> Result<Vec<(&'t TreePage, Vec<MadePage>)>> {
+        if !computed::is_in(tree) {
+            return Ok(Vec::new());
+        }
+        let seen = filter.shown(tree);
+        let places = self.computed_places(org, tree).await?;
+        let (mut all, mut slugs) = (Vec::new(), HashMap::new());
+        for (at, _) in computed::sources(tree).filter(|(at, _)| seen.get(*at) == Some(&true)) {
+            let Some(page) = tree.pages().get(at) else { continue };
+            let beside = slugs.entry(page.parent).or_insert_with(|| slugs_beside(tree, page.parent));
+            let above = page.parent.and_then(|at| tree.pages().get(at)).map_or("", |page| page.path.as_str());
+            let place = Place { id: &page.id, above, beside };
+            if let Some(made) = places.made(&page.entry, place) {
+                all.push((page, made));
+            }
+        }
+        Ok(all)
+    }
+
+    /// The computed pages of content; `None` if they are returned as stored.
+    pub(super) async fn places_of(&self, at: &Located, shown: Shown) -> Result<Option<ComputedPlaces>> {
+        if !shown.computed {
+            return Ok(None);
+        }
+        let tree = at.view.tree().await?;
+        self.computed_places(&at.space().organization, &tree).await.map(Some)
+    }
+
+    /// Generates the pages that replace one page among its siblings; `None` for a page that is not computed.
+    pub(super) fn replaced_one(
+        &self,
+        (space, places): (&SpaceRecord, &ComputedPlaces),
+        (id, entry): (&PageId, &PageEntry),
+        (above, beside): (&str, &mut UniqueNames),
+    ) -> Option<Vec<RevisionPage>> {
+        let made = places.made(entry, Place { id, above, beside })?;
+        Some(made.into_iter().map(|made| self.made_view(space, entry, made)).collect())
+    }
+
+    fn made_view(&self, space: &SpaceRecord, entry: &PageEntry, made: MadePage) -> RevisionPage {
+        let computed = made.computed();
+        let pages = made.pages.into_iter().map(|below| self.made_view(space, entry, below)).collect();
+        RevisionPage::Document(Box::new(DocumentPage {
+            base: PageBase {
+                id: made.id,
+                title: made.title,
+                emoji: None,
+                icon: made.icon.as_deref().and_then(|icon| Icon::new(icon).ok()),
+                created_at: None,
+                updated_at: None,
+                conflicts: Vec::new(),
+            },
+            kind: Default::default(),
+            urls: PageUrls { app: self.urls().page(&space.id, &made.path) },
+            slug: made.slug,
+            path: made.path,
+            description: made.description,
+            markdown: None,
+            document: None,
+            document_id: None,
+            computed: Some(computed),
+            computed_seed: Some(made.seed),
+            pages,
+            git: None,
+            layout: Default::default(),
+            cover: None,
+            variables: None,
+            hidden: entry.hidden,
+            no_index: entry.no_index,
+            no_robots_index: entry.no_robots_index,
+        }))
+    }
+
+    /// Finds a generated page with its content; `None` if its reader sees no such page.
+    pub(super) async fn made_page(
+        &self,
+        at: &Located,
+        is_it: &(dyn Fn(&MadePage) -> bool + Sync),
+        shown: Shown,
+    ) -> Result<Option<RevisionPage>> {
+        let Some((entry, text, made)) = self.find_made(at, is_it, shown).await? else { return Ok(None) };
+        let mut page = self.made_view(at.space(), &entry, made);
+        if let RevisionPage::Document(page) = &mut page {
+            match shown.format {
+                ContentFormat::Markdown => page.markdown = Some(text),
+                ContentFormat::Document if text.is_empty() => {}
+                ContentFormat::Document => page.document = Some(document::parse(&text)),
+            }
+        }
+        Ok(Some(page))
+    }
+
+    /// The document of a generated page that its reader may see; `None` if it has no content.
+    pub(super) async fn made_document(&self, at: &Located, id: &PageId) -> Result<Option<Document>> {
+        let found = self.find_made(at, &|made| made.id == *id, Shown::default()).await?;
+        let (_, text, _) = found.ok_or_else(|| Error::not_found("page"))?;
+        Ok((!text.is_empty()).then(|| document::parse(&text)))
+    }
+
+    /// Finds a generated page, with its Markdown and the page it replaces.
+    async fn find_made(
+        &self,
+        at: &Located,
+        is_it: &(dyn Fn(&MadePage) -> bool + Sync),
+        shown: Shown,
+    ) -> Result<Option<(PageEntry, String, MadePage)>> {
+        if !shown.computed {
+            return Ok(None);
+        }
+        let (tree, filter) = (at.view.tree().await?, at.content_filter().await?);
+        for (page, made) in self.made(&at.space().organization, (&tree, &filter)).await? {
+            if let Some(found) = made.into_iter().find_map(|made| made.take(is_it)) {
+                return Ok(Some((page.entry.clone(), found.markdown(), found)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The slugs of the stored children of a page, or of the top-level pages.
+fn slugs_beside(tree: &PageTree, parent: Option<usize>) -> UniqueNames {
+    let beside = parent.and_then(|at| tree.pages().get(at)).map_or(tree.roots(), |page| &page.children);
+    let entries = beside.iter().filter_map(|at| tree.pages().get(*at)).map(|page| &page.entry);
+    let mut slugs = UniqueNames::default();
+    slugs.extend(entries.map(|entry| entry.slug.clone()));
+    slugs
+}
+
+/// The slugs of sibling pages. They are only needed, and otherwise empty, if one of the pages is computed.
+pub(super) fn slugs_of(pages: &[(PageId, PageEntry)]) -> UniqueNames {
+    let mut slugs = UniqueNames::default();
+    if pages.iter().any(|(_, entry)| OpenApiSource::of(entry).is_some()) {
+        slugs.extend(pages.iter().map(|(_, entry)| entry.slug.clone()));
+    }
+    slugs
+}

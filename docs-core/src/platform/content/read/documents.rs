@@ -1,0 +1,212 @@
+//! Documents: the texts of pages and reusable contents under permanent ids.
+//!
+//! The id of a text is its hash, sealed for its space. All objects of an organization are in one store, so a bare hash
+//! would give access to texts of other spaces, to nodes of the content map and to files. Only the platform issues
+//! sealed ids, and it shows them to readers of content that contains the text. This needs no index of the texts of a
+//! space, costs one lookup, and covers old revisions, change requests and the texts of a conflict.
+
+use std::sync::Arc;
+
+use super::{ContentOf, Located};
+use crate::{
+    BoxFuture, Error, Result,
+    content::{Body, ContentError, Evaluated, LinkTarget, Rendering, SharedDocument, Term, Terms},
+    model::{Document, PageId, ReusableId, SpaceId, Variables},
+    platform::{
+        Platform,
+        nouns::{ContentHandle, SpaceHandle},
+        publishing::visitors::ContentFilter,
+    },
+    store::Hash,
+};
+
+/// A document as one reader sees it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ShownDocument {
+    /// The document, shared between readers who see the same content.
+    pub document: Arc<Document>,
+    /// The id of its text, as in `documentId` of pages; `None` if the document depends on more than the text.
+    pub id: Option<String>,
+}
+
+impl<'p> SpaceHandle<'p> {
+    /// Reads a document by its id: `documentId` of a page, `document` of a reusable content. The text of an id never
+    /// changes.
+    ///
+    /// # Errors
+    /// `NotFound`, also for the id of a document in another space.
+    pub fn get_document(self, id: &'p str) -> BoxFuture<'p, Result<Document>> {
+        Box::pin(async move {
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let at = platform.located(actor, &ContentOf::space(space.clone())).await?;
+            let domain = at.space().domain.clone();
+            let body = platform.body_named(space, id)?;
+            let filter = at.content_filter().await?;
+            let variables = at.variables_of(&filter, &body).await?;
+            let text = platform.content().body_text(&domain, &body, Rendering::Request).await;
+            let text = text.map_err(|error| match error {
+                ContentError::NotFound(_) => Error::not_found("document"),
+                other => other.into(),
+            })?;
+            let document = at.view.document_of(&text).await;
+            filter.document(document, &variables, Evaluated::No).await.map(Arc::unwrap_or_clone)
+        })
+    }
+}
+
+impl<'p> ContentHandle<'p> {
+    /// Reads the document of a page.
+    ///
+    /// # Errors
+    /// `NotFound`, also when the page has no content.
+    pub fn get_page_document(
+        self,
+        page: &'p PageId,
+        evaluated: Evaluated,
+    ) -> BoxFuture<'p, Result<Document>> {
+        Box::pin(async move {
+            let found = self.find_page_document(page, evaluated).await?;
+            let found = found.ok_or_else(|| Error::not_found("document"))?;
+            Ok(Arc::unwrap_or_clone(found.document))
+        })
+    }
+
+    /// Reads the document of a page, shared between readers who see the same content; `None` for a page without
+    /// content.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn find_page_document(
+        self,
+        page: &'p PageId,
+        evaluated: Evaluated,
+    ) -> BoxFuture<'p, Result<Option<ShownDocument>>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let at = platform.located(actor, &self.of.to_content_of()).await?;
+            platform.document_of_page(&at, page, evaluated).await
+        })
+    }
+
+    /// Reads the document of a reusable content.
+    ///
+    /// # Errors
+    /// `NotFound`, also when it has no content.
+    pub fn get_reusable_document(
+        self,
+        reusable: &'p ReusableId,
+        evaluated: Evaluated,
+    ) -> BoxFuture<'p, Result<Document>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = &self.of.to_content_of();
+            let at = platform.located(actor, of).await?;
+            let (entry, filter) = at.reusable(reusable).await?;
+            let document = at.document(&entry.body).await?;
+            filter.document(document, &Variables::new(), evaluated).await.map(Arc::unwrap_or_clone)
+        })
+    }
+}
+
+impl Platform {
+    /// The document of a page as its reader sees it; `None` for a page without content.
+    pub(in crate::platform) async fn document_of_page(
+        &self,
+        at: &Located,
+        page: &PageId,
+        evaluated: Evaluated,
+    ) -> Result<Option<ShownDocument>> {
+        let Some(entry) = at.view.page(page).await? else {
+            let made = self.made_document(at, page).await?;
+            return Ok(made.map(|made| ShownDocument { document: Arc::new(made), id: None }));
+        };
+        let filter = at.content_filter().await?;
+        filter.require(page, &entry).await?;
+        if entry.body.is_empty() {
+            return Ok(None);
+        }
+        let document = at.document(&entry.body).await?;
+        let id = match document.is_same_for_all() {
+            true => self.document_id(&at.space().id, &entry.body)?,
+            false => None,
+        };
+        let document = filter.document(document, &entry.variables, evaluated).await?;
+        Ok(Some(ShownDocument { document, id }))
+    }
+
+    /// The permanent id of the text of a body; `None` for an empty body. Equal texts of a space have equal ids.
+    pub(in crate::platform) fn document_id(&self, space: &SpaceId, body: &Body) -> Result<Option<String>> {
+        if body.is_empty() {
+            return Ok(None);
+        }
+        let names: Vec<String> =
+            body.terms().into_iter().map(|term| term.map_or_else(String::new, |t| t.to_string())).collect();
+        self.seal_for_ever(&purpose(space), &names.join("!")).map(Some)
+    }
+
+    /// Resolves a document id to its body.
+    fn body_named(&self, space: &SpaceId, id: &str) -> Result<Body> {
+        let missing = || Error::not_found("document");
+        let names = self.secrets().open(&purpose(space), id).map_err(|_| missing())?;
+        let terms: Vec<Term> = names
+            .split('!')
+            .map(|name| (!name.is_empty()).then(|| name.parse::<Hash>()).transpose())
+            .collect::<std::result::Result<_, _>>()
+            .map_err(|_| missing())?;
+        match terms.as_slice() {
+            [one] => Ok(Body::of(*one)),
+            _ => Terms::try_from(terms).map(Body::Conflict).map_err(|_| missing()),
+        }
+    }
+
+    /// Seals a name deterministically: the same name always gives the same text, so the result may be cached
+    /// indefinitely.
+    pub(in crate::platform) fn seal_for_ever(&self, purpose: &str, name: &str) -> Result<String> {
+        // Different names have different nonces unless the first half of their hashes collides.
+        let of = Hash::of(format!("{purpose}!{name}").as_bytes());
+        let mut nonce = [0; 16];
+        nonce.copy_from_slice(&of.as_bytes()[..16]);
+        self.secrets().seal(purpose, name, uuid::Uuid::from_bytes(nonce)).map_err(Error::internal)
+    }
+}
+
+impl Located {
+    /// The variables of the page on which a visitor sees this text. A visitor cannot read a text that no visible page
+    /// or reusable content has now, even with its id. Members can read every text whose id they know.
+    async fn variables_of(&self, filter: &ContentFilter, body: &Body) -> Result<Variables> {
+        if !filter.hides() {
+            return Ok(Variables::new());
+        }
+        let tree = self.view.tree().await?;
+        let shown = filter.shown(&tree);
+        let mut seen = tree.pages().iter().zip(shown).filter(|(_, shown)| *shown).map(|(page, _)| page);
+        if let Some(page) = seen.find(|page| page.entry.body == *body) {
+            return Ok(page.entry.variables.clone());
+        }
+        let reusables = self.view.reusables(None, usize::MAX).await?;
+        for (id, _) in reusables.iter().filter(|(_, entry)| entry.body == *body) {
+            if filter.sees(LinkTarget::Reusable(id.clone())).await? {
+                return Ok(Variables::new());
+            }
+        }
+        Err(Error::not_found("document"))
+    }
+
+    /// The document of a body.
+    ///
+    /// # Errors
+    /// `NotFound` for an empty body.
+    async fn document(&self, body: &Body) -> Result<SharedDocument> {
+        if body.is_empty() {
+            return Err(Error::not_found("document"));
+        }
+        Ok(self.view.document(body, Rendering::Request).await?)
+    }
+}
+
+/// The sealing purpose of document ids: an id is valid in its own space only and is not a file URL.
+fn purpose(space: &SpaceId) -> String {
+    format!("document of {space}")
+}

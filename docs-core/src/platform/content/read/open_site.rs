@@ -1,0 +1,154 @@
+//! Public sites as of one store version. Their access check runs once.
+
+use std::{fmt, sync::Arc};
+
+use super::ShownDocument;
+use crate::{
+    BoxFuture, Error, Result,
+    content::Evaluated,
+    model::{PageId, PublishedUrl, ResolvedUrl, RevisionId, SpaceId},
+    platform::{
+        Platform,
+        publishing::{
+            address::Address,
+            resolve::Asked,
+            visitors::{Visit, Visitor},
+        },
+    },
+    store::{Tx, records::SiteRecord},
+};
+
+/// The approximate size of a part of a site in bytes.
+const PART: usize = 2048;
+
+/// A published public site as an anonymous visitor sees it.
+///
+/// It returns the same results as [`resolve_url`](Platform::resolve_url) and the content of its spaces for such a
+/// visitor, without repeating the access check. It is valid only for the
+/// [`Moment`](crate::platform::publishing::visitors::Moment) that was read before it was found, so a cache compares the
+/// moment before each use.
+#[derive(Clone)]
+pub struct OpenSite {
+    platform: Platform,
+    visit: Arc<Visit>,
+    host: String,
+    /// The first segments of all addresses of the site.
+    mount: Vec<String>,
+}
+
+impl fmt::Debug for OpenSite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenSite")
+            .field("host", &self.host)
+            .field("mount", &self.mount)
+            .finish_non_exhaustive()
+    }
+}
+
+impl OpenSite {
+    /// Finds the site at an address. Returns `None` if it is not public, if its content is adaptive, or if other sites
+    /// are mounted below its address.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` for a malformed address.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use docs_core::{Platform, model::PublishedUrl, platform::OpenSite};
+    /// # async fn example(platform: &Platform) -> Result<(), Box<dyn std::error::Error>> {
+    /// let url = PublishedUrl::new("https://docs.example.com/guide")?;
+    /// if let Some(site) = OpenSite::find(platform, &url).await? {
+    ///     println!("{:?}", site.resolve(&url).await?);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn find<'a>(platform: &'a Platform, url: &'a PublishedUrl) -> BoxFuture<'a, Result<Option<Self>>> {
+        Box::pin(async move {
+            let address = Address::parse("url", url.as_str())?;
+            let tx = platform.read().await?;
+            let Some((site, used)) = platform.mounted(&tx, &address).await? else { return Ok(None) };
+            let is_open = site.published && site.visibility.is_for_everybody();
+            if !is_open || site.adaptive_content.enabled {
+                return Ok(None);
+            }
+            if !platform.is_alone(&tx, (&address, used), &site).await? {
+                return Ok(None);
+            }
+            let visitor = Visitor { site: Some(site.id.clone()), ..Visitor::default() };
+            let Some(visit) = platform.visit(&tx, &visitor, site).await? else { return Ok(None) };
+            let mount = address.segments.iter().take(used).cloned().collect();
+            Ok(Some(Self { platform: platform.clone(), visit: Arc::new(visit), host: address.host, mount }))
+        })
+    }
+
+    /// Resolves an address, `None` for one of another site.
+    ///
+    /// # Errors
+    ///
+    /// As for [`resolve_url`](Platform::resolve_url).
+    pub fn resolve<'a>(&'a self, url: &'a PublishedUrl) -> BoxFuture<'a, Result<Option<ResolvedUrl>>> {
+        Box::pin(async move {
+            let address = Address::parse("url", url.as_str())?;
+            if address.host != self.host || !address.segments.starts_with(&self.mount) {
+                return Ok(None);
+            }
+            let asked = Asked { address, used: self.mount.len(), key: None };
+            self.platform.located_at(&self.visit, asked).await.map(Some)
+        })
+    }
+
+    /// The anonymous visitor of the site.
+    #[must_use]
+    pub fn visitor(&self) -> &Visitor {
+        &self.visit.visitor
+    }
+
+    /// Returns `true` if a revision is the live content of a space of the site.
+    #[must_use]
+    pub fn shows(&self, space: &SpaceId, revision: &RevisionId) -> bool {
+        self.visit.spaces.get(space).is_some_and(|space| space.head == *revision)
+    }
+
+    /// Returns the document of a page in the live content of a space of the site, `None` for a page without content.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`, also for pages hidden by conditions.
+    pub fn find_page_document<'a>(
+        &'a self,
+        space: &'a SpaceId,
+        page: &'a PageId,
+        evaluated: Evaluated,
+    ) -> BoxFuture<'a, Result<Option<ShownDocument>>> {
+        Box::pin(async move {
+            let admitted = self.visit.spaces.get(space);
+            let admitted = admitted.and_then(|space| self.platform.let_into(&self.visit, space));
+            let admitted = admitted.ok_or_else(|| Error::not_found("space"))?;
+            let at = self.platform.located_by(&self.visit.visitor, admitted);
+            self.platform.document_of_page(&at, page, evaluated).await
+        })
+    }
+
+    /// The approximate size in bytes.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        PART * (1 + self.visit.outline.nodes().len() + 2 * self.visit.outline.all_places().len())
+    }
+}
+
+impl Platform {
+    /// Returns `true` if all addresses with this prefix belong to the site. On the platform's own host, a base name
+    /// takes precedence over all mounts; on another host, no other site may be mounted.
+    async fn is_alone(&self, tx: &Tx, (address, used): (&Address, usize), site: &SiteRecord) -> Result<bool> {
+        let base = self.published_base()?;
+        if address.host == base.host {
+            let named = used.checked_sub(1).and_then(|last| address.segments.get(last));
+            let is_below = used == base.segments.len() + 1 && address.segments.starts_with(&base.segments);
+            return Ok(is_below && named.is_some_and(|name| name == site.basename.as_str()));
+        }
+        Ok(tx.scan(&SiteRecord::proxied_below(&address.host)).await?.len() == 1)
+    }
+}

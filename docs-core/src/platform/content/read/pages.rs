@@ -1,0 +1,144 @@
+//! A page with its text and its descendants.
+
+use std::sync::Arc;
+
+use super::{Located, Shown, computed::slugs_of};
+use crate::{
+    Error, Result,
+    content::{Evaluated, PageEntry, Rendering, UniqueNames, document, work_on},
+    model::{ContentFormat, PageId, RevisionPage},
+    platform::{Platform, content::computed::OpenApiSource, publishing::visitors::ContentFilter},
+};
+
+/// Maximum depth of returned pages. Content is less deep.
+const MAX_DEPTH: usize = 128;
+
+impl Platform {
+    /// A page with its text, and its descendants without theirs.
+    pub(super) async fn whole_page(
+        &self,
+        at: &Located,
+        id: &PageId,
+        entry: PageEntry,
+        shown: Shown,
+    ) -> Result<RevisionPage> {
+        let filter = at.content_filter().await?;
+        filter.require(id, &entry).await?;
+        let path = at.view.path_of(id).await?.unwrap_or_default();
+        let below = self.pages_below((at, &filter), (id, &path), shown).await?;
+        let mut page = self.page_view(at.space(), (id, &entry, &path), below, shown)?;
+        if filter.hides() {
+            without_conflicts(&mut page);
+        }
+        if let RevisionPage::Document(page) = &mut page {
+            match shown.format {
+                ContentFormat::Markdown if shown.evaluated == Evaluated::No && !filter.hides() => {
+                    page.markdown = Some(at.view.text(&entry.body, Rendering::Markers).await?.to_string());
+                }
+                ContentFormat::Markdown => {
+                    let text = at.view.text(&entry.body, Rendering::Request).await?;
+                    let document = at.view.document_of(&text).await;
+                    page.markdown = Some(match document.is_same_for_all() {
+                        true => text.to_string(),
+                        false => {
+                            let document =
+                                filter.document(document, &entry.variables, shown.evaluated).await?;
+                            // Blocks without expressions keep their original text.
+                            let shown = work_on(&text, move |text| document::update_blocks(text, &document));
+                            shown.await.map_err(Error::internal)?
+                        }
+                    });
+                }
+                ContentFormat::Document if entry.body.is_empty() => {}
+                ContentFormat::Document => {
+                    let document = at.view.document(&entry.body, Rendering::Request).await?;
+                    let document = filter.document(document, &entry.variables, shown.evaluated).await?;
+                    page.document = Some(Arc::unwrap_or_clone(document));
+                }
+            }
+        }
+        Ok(page)
+    }
+
+    /// Reads the descendants of a page. Cost is proportional to the response, not to the space.
+    async fn pages_below(
+        &self,
+        (at, filter): (&Located, &ContentFilter),
+        (top, path): (&PageId, &str),
+        shown: Shown,
+    ) -> Result<Vec<RevisionPage>> {
+        struct Level {
+            page: Option<(PageId, PageEntry, String)>,
+            path: String,
+            slugs: UniqueNames,
+            left: std::vec::IntoIter<(PageId, PageEntry)>,
+            done: Vec<RevisionPage>,
+        }
+        let first = at.view.children(Some(top)).await?;
+        let slugs = slugs_of(&first);
+        let left = first.into_iter();
+        let mut places = None;
+        let mut stack = vec![Level { page: None, path: path.to_owned(), slugs, left, done: Vec::new() }];
+        loop {
+            let depth = stack.len();
+            let Some(level) = stack.last_mut() else { return Ok(Vec::new()) };
+            if let Some((id, entry)) = level.left.next() {
+                if !filter.meets(&id, &entry) {
+                    continue;
+                }
+                if places.is_none() && OpenApiSource::of(&entry).is_some() {
+                    places = self.places_of(at, shown).await?;
+                }
+                let place = (level.path.as_str(), &mut level.slugs);
+                let replaced = places
+                    .as_ref()
+                    .and_then(|places| self.replaced_one((at.space(), places), (&id, &entry), place));
+                if let Some(pages) = replaced {
+                    level.done.extend(pages);
+                    continue;
+                }
+                let path = join(&level.path, &entry.slug);
+                let below = if depth < MAX_DEPTH { at.view.children(Some(&id)).await? } else { Vec::new() };
+                stack.push(Level {
+                    page: Some((id, entry, path.clone())),
+                    path,
+                    slugs: slugs_of(&below),
+                    left: below.into_iter(),
+                    done: Vec::new(),
+                });
+                continue;
+            }
+            let Some(finished) = stack.pop() else { return Ok(Vec::new()) };
+            let Some((id, entry, path)) = finished.page else { return Ok(finished.done) };
+            let shown = self.page_view(at.space(), (&id, &entry, &path), finished.done, shown)?;
+            if let Some(above) = stack.last_mut() {
+                above.done.push(shown);
+            }
+        }
+    }
+}
+
+/// Removes merge conflicts, which only editors resolve.
+pub(super) fn without_conflicts(page: &mut RevisionPage) {
+    let below = match page {
+        RevisionPage::Document(page) => {
+            page.base.conflicts.clear();
+            &mut page.pages
+        }
+        RevisionPage::Group(page) => {
+            page.base.conflicts.clear();
+            &mut page.pages
+        }
+        RevisionPage::Link(page) => return page.base.conflicts.clear(),
+        RevisionPage::Computed(page) => return page.base.conflicts.clear(),
+    };
+    below.iter_mut().for_each(without_conflicts);
+}
+
+fn join(path: &str, slug: &str) -> String {
+    match (path, slug) {
+        (_, "") => String::new(),
+        ("", slug) => slug.to_owned(),
+        (path, slug) => format!("{path}/{slug}"),
+    }
+}

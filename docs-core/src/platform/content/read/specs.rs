@@ -1,0 +1,37 @@
+//! The parts of OpenAPI specifications that pages show, for all readers of the pages.
+
+use crate::{
+    BoxFuture, Result,
+    content::Evaluated,
+    model::{PageId, ReusableId},
+    platform::{content::openapi_specs::ShownSpec, nouns::ContentHandle},
+};
+
+impl<'p> ContentHandle<'p> {
+    /// Reads the parts of OpenAPI specifications that a page shows: for each operation, webhook and schema of its
+    /// document the definition in the latest version, up to the limit of a page. Readers of the page also get these
+    /// parts of a private specification, but nothing else of it. References that the specification does not contain
+    /// are omitted.
+    ///
+    /// # Errors
+    /// `NotFound`, also when the page has no content.
+    pub fn get_page_specs(self, page: &'p PageId) -> BoxFuture<'p, Result<Vec<ShownSpec>>> {
+        Box::pin(async move {
+            let document = self.get_page_document(page, Evaluated::Yes).await?;
+            let at = self.caller.platform.located(&self.caller.actor(), &self.of.to_content_of()).await?;
+            self.caller.platform.shown_specs(&at.space().organization, &document).await
+        })
+    }
+
+    /// Reads the parts of OpenAPI specifications that a reusable content shows.
+    ///
+    /// # Errors
+    /// `NotFound`, also when it has no content.
+    pub fn get_reusable_specs(self, reusable: &'p ReusableId) -> BoxFuture<'p, Result<Vec<ShownSpec>>> {
+        Box::pin(async move {
+            let document = self.get_reusable_document(reusable, Evaluated::Yes).await?;
+            let at = self.caller.platform.located(&self.caller.actor(), &self.of.to_content_of()).await?;
+            self.caller.platform.shown_specs(&at.space().organization, &document).await
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! The tags of content, derived from its revision without reading the content.
+
+use super::{Located, Version};
+use crate::{
+    BoxFuture, Result,
+    content::PageTree,
+    model::{Revision, RevisionId},
+    platform::{
+        Actor, Platform,
+        content::{files::Bearer, revisions},
+        kernel::precondition::EntityTag,
+        nouns::ContentHandle,
+    },
+    store::records::SpaceRecord,
+};
+
+impl<'p> ContentHandle<'p> {
+    /// Computes the current tag of [`get_with_tag`](Self::get_with_tag) without reading the content. `None` for
+    /// visitors, whose responses depend on more than the revision. With computed pages it matches no response.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn revision_tag(self) -> BoxFuture<'p, Result<Option<EntityTag>>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let tx = platform.read().await?;
+            let at = platform.locate_read(&tx, actor, &self.of.to_content_of()).await?;
+            if at.placement.is_some() {
+                return Ok(None);
+            }
+            let record = revisions::find(&tx, &at.space().id, &at.revision).await?;
+            let frame = platform.bare_revision(&tx, (actor, at.space()), &record).await?;
+            platform.frame_tag(actor, &frame).map(Some)
+        })
+    }
+
+    /// The tag of the specifications that pages of this content are computed from. It changes with these pages, even
+    /// if the revision does not. `None` without computed pages.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn computed_tag(self) -> BoxFuture<'p, Result<Option<EntityTag>>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let at = platform.located(actor, &self.of.to_content_of()).await?;
+            platform.computed_from(&at.space().organization, &*at.view.tree().await?).await
+        })
+    }
+
+    /// The tag of everything a member reads of a revision by its id, computed without reading the content. Revisions
+    /// are immutable, except for computed pages, which have their own [`computed_tag`](Self::computed_tag). `None` for
+    /// content that may change: for visitors, and for the content of a space or a change request.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn lasting_tag(self) -> BoxFuture<'p, Result<Option<EntityTag>>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let of = self.of.to_content_of();
+            let Version::Revision(id) = &of.version else { return Ok(None) };
+            let tx = platform.read().await?;
+            let Located { placement, .. } = platform.locate_read(&tx, actor, &of).await?;
+            match placement {
+                Some(_) => Ok(None),
+                None => platform.own_tag(actor, id).map(Some),
+            }
+        })
+    }
+}
+
+impl Platform {
+    /// The tag of a whole revision for a member. The content is determined by the revision id; its metadata and the
+    /// sources of computed pages may change. The caller must not hold a transaction.
+    pub(in crate::platform) async fn tag_of_revision(
+        &self,
+        (actor, space): (&Actor, &SpaceRecord),
+        frame: &Revision,
+        tree: &PageTree,
+    ) -> Result<EntityTag> {
+        let tag = self.frame_tag(actor, frame)?;
+        match self.computed_from(&space.organization, tree).await? {
+            None => Ok(tag),
+            Some(computed) => EntityTag::of(&(tag.as_str(), computed.as_str())),
+        }
+    }
+
+    fn frame_tag(&self, actor: &Actor, frame: &Revision) -> Result<EntityTag> {
+        let Revision { id, kind, urls, .. } = frame;
+        EntityTag::of(&(self.own_tag(actor, id)?.as_str(), kind, urls))
+    }
+
+    /// Includes the reader and the server URLs, since each reader gets signed file URLs, and the server version, which
+    /// may serialize content differently.
+    fn own_tag(&self, actor: &Actor, id: &RevisionId) -> Result<EntityTag> {
+        let urls = (self.urls().base(), self.urls().files_origin());
+        EntityTag::of(&(env!("CARGO_PKG_VERSION"), urls, Bearer::member(actor)?, id))
+    }
+}

@@ -1,0 +1,284 @@
+//! The API form of content: pages, files and reusable contents.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Located, Shown, pages::without_conflicts};
+use crate::{
+    Error, Result,
+    content::{FileEntry, PageEntry, PageKind, PageTree, ReusableEntry, TreePage, clash_field},
+    model::{
+        ChangeRequest, ChangeRequestId, ComputedPage, ContentRef, DocumentPage, Emoji, FileId, GitCommit,
+        GroupPage, Icon, LinkPage, PageBase, PageConflict, PageId, PageUrls, ReusableContent, ReusableId,
+        Revision, RevisionFile, RevisionObject, RevisionPage, RevisionType, RevisionUrls, Timestamp,
+    },
+    platform::{
+        Actor, Platform, content::files::Bearer, publishing::visitors::ContentFilter, sites::view::Placement,
+    },
+    store::{
+        Tx,
+        records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord},
+    },
+};
+
+impl Platform {
+    /// A revision without its content, for all responses that contain one.
+    pub(in crate::platform) async fn bare_revision(
+        &self,
+        tx: &Tx,
+        (actor, space): (&Actor, &SpaceRecord),
+        record: &RevisionRecord,
+    ) -> Result<Revision> {
+        let kind = match &record.kind {
+            RevisionKind::Edits => RevisionType::Edits,
+            RevisionKind::Update => RevisionType::Update,
+            RevisionKind::Computed => RevisionType::Computed,
+            RevisionKind::Rollback(to) => RevisionType::Rollback { restored_from: to.clone() },
+            RevisionKind::Merge(id) => RevisionType::Merge {
+                merged_from: Box::new(self.merged_request(tx, (actor, space), id).await?),
+            },
+        };
+        let place = self.placements(tx, &[&space.id]).await?.pop().flatten();
+        Ok(Revision {
+            object: RevisionObject::Is,
+            id: record.id.clone(),
+            parents: record.parents.clone(),
+            kind,
+            pages: Vec::new(),
+            files: Vec::new(),
+            reusable_contents: Vec::new(),
+            variables: None,
+            created_at: record.created_at,
+            git: record.git.clone(),
+            urls: RevisionUrls {
+                app: self.urls().revision(&space.id, &record.id),
+                published: place.as_ref().map(|place| place.url.clone()),
+                public: place.filter(|p| p.site.visibility == Default::default()).map(|place| place.url),
+            },
+        })
+    }
+
+    /// A revision without its content for a visitor: no history except the commit without its message and ref, and the
+    /// URL of the visited site.
+    pub(super) fn visited_revision(
+        &self,
+        space: &SpaceRecord,
+        record: &RevisionRecord,
+        place: &Placement,
+    ) -> Revision {
+        let is_public = place.site.visibility == Default::default();
+        Revision {
+            object: RevisionObject::Is,
+            id: record.id.clone(),
+            parents: Vec::new(),
+            kind: RevisionType::Edits,
+            pages: Vec::new(),
+            files: Vec::new(),
+            reusable_contents: Vec::new(),
+            variables: None,
+            created_at: record.created_at,
+            git: record.git.clone().map(|git| GitCommit { message: String::new(), reference: None, ..git }),
+            urls: RevisionUrls {
+                app: self.urls().revision(&space.id, &record.id),
+                published: Some(place.url.clone()),
+                public: is_public.then(|| place.url.clone()),
+            },
+        }
+    }
+
+    async fn merged_request(
+        &self,
+        tx: &Tx,
+        (actor, space): (&Actor, &SpaceRecord),
+        id: &ChangeRequestId,
+    ) -> Result<ChangeRequest> {
+        let missing = || Error::not_found("change request");
+        let found: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::at(id)).await?;
+        let found = found.ok_or_else(missing)?;
+        self.request_views(tx, (actor, space), std::slice::from_ref(&found)).await?.pop().ok_or_else(missing)
+    }
+
+    pub(super) async fn tree_view(
+        &self,
+        space: &SpaceRecord,
+        (tree, filter): (&PageTree, &ContentFilter),
+        shown: Shown,
+    ) -> Result<Vec<RevisionPage>> {
+        let seen = filter.shown(tree);
+        let mut replaced = self.replaced(space, (tree, filter), shown).await?;
+        // Parents precede their children, so in reverse order the children of each page are ready.
+        let mut ready: Vec<Vec<RevisionPage>> = tree.pages().iter().map(|_| Vec::new()).collect();
+        for (at, page) in tree.pages().iter().enumerate().rev().filter(|(at, _)| seen[*at]) {
+            let below = taken(&mut ready, &page.children);
+            let TreePage { id, entry, path, .. } = page;
+            ready[at] = match replaced.remove(id) {
+                Some(pages) => pages,
+                None => vec![self.page_view(space, (id, entry, path), below, shown)?],
+            };
+        }
+        let mut pages = taken(&mut ready, tree.roots());
+        if filter.hides() {
+            pages.iter_mut().for_each(without_conflicts);
+        }
+        Ok(pages)
+    }
+
+    pub(in crate::platform) fn page_view(
+        &self,
+        space: &SpaceRecord,
+        (id, entry, path): (&PageId, &PageEntry, &str),
+        pages: Vec<RevisionPage>,
+        shown: Shown,
+    ) -> Result<RevisionPage> {
+        let base = page_base(id, entry);
+        Ok(match entry.kind {
+            PageKind::Document => RevisionPage::Document(Box::new(DocumentPage {
+                base,
+                kind: Default::default(),
+                urls: PageUrls { app: self.urls().page(&space.id, path) },
+                slug: entry.slug.clone(),
+                path: path.to_owned(),
+                description: entry.description.clone(),
+                markdown: None,
+                document: None,
+                document_id: self.document_id(&space.id, &entry.body)?,
+                computed: entry.computed.clone(),
+                computed_seed: entry.computed_seed.clone(),
+                pages,
+                git: entry.git.clone().filter(|_| shown.git),
+                layout: entry.layout.unwrap_or_default(),
+                cover: entry.cover.clone(),
+                variables: (!entry.variables.is_empty()).then(|| entry.variables.clone()),
+                hidden: entry.hidden,
+                no_index: entry.no_index,
+                no_robots_index: entry.no_robots_index,
+            })),
+            PageKind::Group => RevisionPage::Group(GroupPage {
+                base,
+                kind: Default::default(),
+                slug: entry.slug.clone(),
+                path: path.to_owned(),
+                hidden: entry.hidden,
+                no_index: entry.no_index,
+                no_robots_index: entry.no_robots_index,
+                pages,
+            }),
+            PageKind::Link => {
+                let target = entry.target.clone().unwrap_or_else(|| ContentRef::Url { url: String::new() });
+                let href = match &target {
+                    ContentRef::Url { url } => Some(url.clone()),
+                    _ => None,
+                };
+                RevisionPage::Link(LinkPage {
+                    base,
+                    kind: Default::default(),
+                    target,
+                    href,
+                    hidden: entry.hidden,
+                })
+            }
+            PageKind::Computed => RevisionPage::Computed(ComputedPage {
+                base,
+                computed: entry.computed.clone().unwrap_or_default(),
+            }),
+        })
+    }
+
+    pub(in crate::platform) fn reusable_view(
+        &self,
+        space: &SpaceRecord,
+        id: ReusableId,
+        entry: ReusableEntry,
+        shown: Shown,
+    ) -> Result<ReusableContent> {
+        Ok(ReusableContent {
+            id,
+            document: self.document_id(&space.id, &entry.body)?,
+            title: entry.title,
+            computed: entry.computed,
+            computed_seed: entry.computed_seed,
+            git: entry.git.filter(|_| shown.git),
+        })
+    }
+
+    pub(super) fn file_views(
+        &self,
+        at: &Located,
+        files: Vec<(FileId, FileEntry)>,
+        shown: Shown,
+    ) -> Result<Vec<RevisionFile>> {
+        files
+            .into_iter()
+            .map(|(id, file)| self.file_view((at.space(), &at.bearer), id, file, shown))
+            .collect()
+    }
+
+    pub(in crate::platform) fn file_view(
+        &self,
+        (space, bearer): (&SpaceRecord, &Bearer),
+        id: FileId,
+        file: FileEntry,
+        shown: Shown,
+    ) -> Result<RevisionFile> {
+        Ok(RevisionFile {
+            download_url: self.shown_file_url(&space.id, (&id, &file), bearer)?,
+            id,
+            name: file.name,
+            content_type: file.content_type,
+            size: file.size,
+            dimensions: file.dimensions,
+            git: file.git.filter(|_| shown.git),
+        })
+    }
+}
+
+/// Takes the finished views of some pages, in their order.
+fn taken(ready: &mut [Vec<RevisionPage>], pages: &[usize]) -> Vec<RevisionPage> {
+    let mut taken = Vec::with_capacity(pages.len());
+    for at in pages {
+        if let Some(ready) = ready.get_mut(*at) {
+            taken.append(ready);
+        }
+    }
+    taken
+}
+
+/// The fields that all kinds of pages have.
+pub(in crate::platform) fn page_base(id: &PageId, entry: &PageEntry) -> PageBase {
+    PageBase {
+        id: id.clone(),
+        title: entry.title.clone(),
+        emoji: entry.emoji.as_deref().and_then(|emoji| Emoji::new(emoji).ok()),
+        icon: entry.icon.as_deref().and_then(|icon| Icon::new(icon).ok()),
+        created_at: entry.created_at.map(Timestamp::new),
+        updated_at: entry.updated_at.map(Timestamp::new),
+        conflicts: conflicts(entry),
+    }
+}
+
+/// The unresolved merge conflicts of a page.
+fn conflicts(entry: &PageEntry) -> Vec<PageConflict> {
+    let text = entry.body.is_conflict().then(|| PageConflict {
+        field: "document".to_owned(),
+        current: Value::Null,
+        base: Value::Null,
+        change_request: Value::Null,
+    });
+    let fields = entry.clash.iter().map(|(field, clash)| {
+        // Only the parent of a position is shown; the rank is internal.
+        let shown = |value: &Value| match value {
+            Value::Object(place) if field == clash_field::POSITION => {
+                place.get("parent").cloned().unwrap_or_default()
+            }
+            value => value.clone(),
+        };
+        PageConflict {
+            field: field.clone(),
+            current: shown(&clash.other),
+            base: shown(&clash.base),
+            change_request: shown(&clash.request),
+        }
+    });
+    text.into_iter().chain(fields).collect()
+}

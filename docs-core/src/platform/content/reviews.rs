@@ -1,0 +1,500 @@
+//! Reviews of change requests, requested reviewers and contributors.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use async_trait::async_trait;
+
+use crate::{
+    BoxFuture, Error, ErrorKind, Result,
+    model::{
+        ChangeRequestStatus, CommentId, ContentFormat, Contributor, RequestReviewers, RequestedReviewer,
+        RequestedReviewerObject, RequestedReviewers, Review, ReviewId, ReviewObject, ReviewStatus,
+        ReviewerKind, SpaceId, Subject, SubmitReview, Timestamp, UserId,
+    },
+    platform::{
+        Actor, Platform,
+        access::{self, AccessResolver},
+        content::{
+            change_requests::{find, require_living, require_own},
+            comments::{CommentReader, CommentedContent, PagesNow, drop_some, text_of},
+            read::ContentOf,
+        },
+        kernel::idempotency::Right,
+        nouns::{ChangeRequestHandle, RequestRef, list_identities::tag},
+    },
+    policy::{OrgAccess, SpaceAction},
+    store::{
+        Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, ids_of,
+        records::{
+            ChangeRequestRecord, CommentRecord, MemberRecord, OrgRecord, Posted, RequestedReviewerRecord,
+            ReviewRecord, SpaceRecord,
+        },
+    },
+};
+
+/// Maximum number of requested reviewers of a change request.
+pub(in crate::platform) const MAX_REVIEWERS: i64 = 100;
+/// Number of reviews, and of review requests, that one transaction removes.
+const DROP_CHUNK: u32 = 100;
+
+impl<'p> ChangeRequestHandle<'p> {
+    /// Lists all submitted reviews of a change request, newest first, including several by the same reviewer.
+    pub fn list_reviews(
+        self,
+        format: ContentFormat,
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<Review>>> {
+        Box::pin(async move {
+            let Self { caller, at: of } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let commented =
+                CommentedContent::find(&tx, actor, &ContentOf::request(of.space.clone(), of.request)).await?;
+            let request = request_of(&commented)?;
+            let prefix = ReviewRecord::of_request(&request.id);
+            let mut list = Lister::new(ListSpec { rev: true, ..ListSpec::new(tag::REVIEWS, prefix) }, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let ids = ids_of::<ReviewId>(&rows)?;
+                list.offer_all(&rows, ids.iter().map(|id| Some(ReviewRecord::at(&request.id, id))));
+            }
+            let count = u64::try_from(tx.number(&ReviewRecord::count_in(&request.id)).await?).ok();
+            let page = list.finish(&tx, count).await?;
+            let records: Vec<Arc<ReviewRecord>> =
+                tx.get_many(&page.items).await?.into_iter().flatten().collect();
+            let items = platform
+                .review_views(&tx, CommentReader { content: &commented, actor, format }, &records)
+                .await?;
+            Ok(Page { items, next: page.next, count: page.count })
+        })
+    }
+
+    /// Submits a review of the current content of the change request.
+    ///
+    /// The text of the review becomes a comment on the request. A pending request for the reviewer's review is
+    /// fulfilled.
+    ///
+    /// # Errors
+    /// `Forbidden` without the role `review`; `Conflict` for a request that is merged or archived; `Invalid` for an
+    /// empty comment.
+    pub fn submit_review(self, new: SubmitReview) -> BoxFuture<'p, Result<Review>> {
+        Box::pin(async move {
+            let Self { caller, at: of } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done =
+                platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Review), async move {
+                    let by = actor.require_user()?;
+                    let text = new.comment.map(|comment| text_of(&comment, "comment")).transpose()?;
+                    let operation = ReviewSubmission {
+                        actor: actor.clone(),
+                        by: by.clone(),
+                        of: ContentOf::request(of.space.clone(), of.request),
+                        id: platform.id(),
+                        status: new.status,
+                        comment: text.map(|text| (platform.id(), platform.posted(by, text))),
+                        now: platform.now(),
+                    };
+                    let (of, id) = (&operation.of, &operation.id);
+                    platform
+                        .write_and_show(actor, &operation, |done| {
+                            Box::pin(platform.review_seen(done.tx, actor, of, id))
+                        })
+                        .await
+                });
+            done.await
+        })
+    }
+
+    /// Lists the users with a pending request to review a change request, in the order in which they were requested.
+    pub fn list_requested_reviewers(
+        self,
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<RequestedReviewer>>> {
+        Box::pin(async move {
+            let Self { caller, at: of } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let access = access::space(&tx, actor, of.space).await?;
+            let request = find(&tx, of.space, of.request).await?;
+            let prefix = RequestedReviewerRecord::of_request(&request.id);
+            let mut list = Lister::new(ListSpec::new(tag::REQUESTED_REVIEWERS, prefix), page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                list.offer_all(&rows, ids_of::<UserId>(&rows)?.into_iter().map(Some));
+            }
+            let count = tx.number(&RequestedReviewerRecord::count_in(&request.id)).await?;
+            let page = list.finish(&tx, u64::try_from(count).ok()).await?;
+            let items = platform.requested_views(&tx, (actor, access.space()), &request, &page.items).await?;
+            Ok(Page { items, next: page.next, count: page.count })
+        })
+    }
+
+    /// Requests reviews of a change request from members. A draft becomes open. Pending requests are left unchanged.
+    ///
+    /// # Errors
+    /// `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived, or that has the
+    /// maximum number of requested reviewers; `Invalid` for a user who is not a member with the right to review the
+    /// space's content.
+    pub fn request_reviewers(self, new: RequestReviewers) -> BoxFuture<'p, Result<RequestedReviewers>> {
+        Box::pin(async move {
+            let Self { caller, at: of } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
+                let users = distinct(&new.users)?;
+                let operation = RequestReviews {
+                    actor: actor.clone(),
+                    by: actor.require_user()?.clone(),
+                    space: of.space.clone(),
+                    request: of.request.to_owned(),
+                    users,
+                    subject: new.subject,
+                    now: platform.now(),
+                };
+                let asked: Vec<UserId> = operation.users.iter().map(|(_, user)| user.clone()).collect();
+                platform
+                    .write_and_show(actor, &operation, |done| {
+                        Box::pin(platform.asked_seen(done.tx, actor, of, &asked))
+                    })
+                    .await
+            });
+            done.await
+        })
+    }
+
+    /// Withdraws the request for a user's review.
+    ///
+    /// Returns `false` if there was no request, or if the actor may not see the change request.
+    ///
+    /// # Errors
+    /// `Forbidden` without the role `edit`.
+    pub fn remove_requested_reviewer(self, user: &'p UserId) -> BoxFuture<'p, Result<bool>> {
+        Box::pin(async move {
+            let Self { caller, at: of } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let operation = CancelReviewRequest {
+                actor: actor.clone(),
+                space: of.space.clone(),
+                request: of.request.to_owned(),
+                user: user.clone(),
+            };
+            match platform.write(actor, &operation).await {
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+                done => done,
+            }
+        })
+    }
+
+    /// Lists the users who changed a change request, in the order of their first change.
+    pub fn list_contributors(self) -> BoxFuture<'p, Result<Page<Contributor>>> {
+        Box::pin(async move {
+            let Self { caller, at: of } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let access = access::space(&tx, actor, of.space).await?;
+            let request = find(&tx, of.space, of.request).await?;
+            let org = &access.space().organization;
+            let users = platform.users_named(&tx, (actor, org), &request.contributors).await?;
+            let items: Vec<Contributor> = request
+                .contributors
+                .iter()
+                .zip(users)
+                .map(|(id, user)| {
+                    let seen = request.contributions.get(id);
+                    Contributor {
+                        updated_at: seen.map_or(request.created_at, |seen| seen.at),
+                        count: seen.map_or(1, |seen| seen.count),
+                        user,
+                    }
+                })
+                .collect();
+            Ok(Page { count: Some(items.len() as u64), items, next: None })
+        })
+    }
+}
+
+impl Platform {
+    async fn review_seen(&self, tx: &Tx, actor: &Actor, of: &ContentOf, id: &ReviewId) -> Result<Review> {
+        let commented = CommentedContent::find(tx, actor, of).await?;
+        let key = ReviewRecord::at(&request_of(&commented)?.id, id);
+        let record: Option<Arc<ReviewRecord>> = tx.get(&key).await?;
+        let record = record.ok_or_else(|| Error::not_found("review"))?;
+        let reader = CommentReader { content: &commented, actor, format: ContentFormat::default() };
+        let shown = self.review_views(tx, reader, &[record]).await?;
+        shown.into_iter().next().ok_or_else(|| Error::not_found("review"))
+    }
+
+    async fn asked_seen(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        of: RequestRef<'_>,
+        asked: &[UserId],
+    ) -> Result<RequestedReviewers> {
+        let access = access::space(tx, actor, of.space).await?;
+        let request = find(tx, of.space, of.request).await?;
+        let users = self.requested_views(tx, (actor, access.space()), &request, asked).await?;
+        Ok(RequestedReviewers { users })
+    }
+
+    async fn review_views(
+        &self,
+        tx: &Tx,
+        reader: CommentReader<'_>,
+        records: &[Arc<ReviewRecord>],
+    ) -> Result<Vec<Review>> {
+        let request = request_of(reader.content)?;
+        let reviewers: Vec<UserId> = records.iter().map(|record| record.reviewer.clone()).collect();
+        let of = (reader.actor, &reader.content.access.space().organization);
+        let reviewers = self.users_named(tx, of, &reviewers).await?;
+        let askers: Vec<UserId> = records.iter().filter_map(|record| record.requested_by.clone()).collect();
+        let mut askers = self.users_named(tx, of, &askers).await?.into_iter();
+        let said: Vec<&CommentId> = records.iter().filter_map(|record| record.comment.as_ref()).collect();
+        let keys: Vec<Key> = said.iter().map(|id| CommentRecord::at(id)).collect();
+        let comments: Vec<Arc<CommentRecord>> = tx.get_many(&keys).await?.into_iter().flatten().collect();
+        // Deleted comments are missing, the others are in order. Comments of reviews do not refer to pages.
+        let pages = PagesNow::default();
+        let comments = self.comments_beside(tx, reader, &comments, &pages).await?;
+        let mut comments = comments.into_iter().peekable();
+        let shown = records.iter().zip(reviewers).map(|(record, reviewer)| Review {
+            object: ReviewObject::Is,
+            id: record.id.clone(),
+            revision: record.revision.clone(),
+            reviewer,
+            requested_by: record.requested_by.as_ref().and_then(|_| askers.next()),
+            status: record.status,
+            outdated: record.revision != request.head,
+            comment: comments.next_if(|comment| record.comment.as_ref() == Some(&comment.id)),
+            created_at: record.created_at,
+            updated_at: record.created_at,
+        });
+        Ok(shown.collect())
+    }
+
+    /// Builds the views of those users who have a pending review request.
+    async fn requested_views(
+        &self,
+        tx: &Tx,
+        (actor, space): (&Actor, &SpaceRecord),
+        request: &ChangeRequestRecord,
+        users: &[UserId],
+    ) -> Result<Vec<RequestedReviewer>> {
+        let keys: Vec<Key> =
+            users.iter().map(|user| RequestedReviewerRecord::at(&request.id, user)).collect();
+        let records: Vec<Arc<RequestedReviewerRecord>> =
+            tx.get_many(&keys).await?.into_iter().flatten().collect();
+        let people: Vec<UserId> =
+            records.iter().flat_map(|record| [record.user.clone(), record.requested_by.clone()]).collect();
+        let people = self.users_named(tx, (actor, &space.organization), &people).await?;
+        let mut people = people.into_iter();
+        let shown = records.iter().filter_map(|record| {
+            let (user, requested_by) = (people.next()?, people.next()?);
+            Some(RequestedReviewer {
+                object: RequestedReviewerObject::Is,
+                revision: record.revision.clone(),
+                requested_by,
+                created_at: record.created_at,
+                kind: ReviewerKind::Is,
+                user,
+            })
+        });
+        Ok(shown.collect())
+    }
+}
+
+/// Removes a batch of the comments, reviews and review requests of a change request; returns `true` if there were any.
+pub(in crate::platform) async fn drop_some_of_request(
+    tx: &mut Tx,
+    request: &ChangeRequestRecord,
+) -> Result<bool> {
+    if drop_some(tx, request.id.as_str()).await? {
+        return Ok(true);
+    }
+    let reviews = tx.below(&ReviewRecord::of_request(&request.id), DROP_CHUNK).await?;
+    let keys: Vec<Key> =
+        ids_of::<ReviewId>(&reviews)?.iter().map(|id| ReviewRecord::at(&request.id, id)).collect();
+    tx.delete_all::<ReviewRecord>(&keys).await?;
+    let asked = tx.below(&RequestedReviewerRecord::of_request(&request.id), DROP_CHUNK).await?;
+    let users = ids_of::<UserId>(&asked)?;
+    let keys: Vec<Key> = users.iter().map(|user| RequestedReviewerRecord::at(&request.id, user)).collect();
+    tx.delete_all::<RequestedReviewerRecord>(&keys).await?;
+    Ok(!reviews.is_empty() || !asked.is_empty())
+}
+
+/// Returns the distinct users of a request, each with its index.
+fn distinct(users: &[String]) -> Result<Vec<(usize, UserId)>> {
+    let (has, most) = (users.len(), RequestReviewers::MAX_USERS);
+    if !(1..=most).contains(&has) {
+        return Err(Error::invalid("users", format_args!("must be 1 to {most} users, has {has}")));
+    }
+    let mut seen = BTreeSet::new();
+    let mut distinct = Vec::new();
+    for (at, user) in users.iter().enumerate() {
+        let user: UserId = user.parse().map_err(|_| no_reviewer(at))?;
+        if seen.insert(user.clone()) {
+            distinct.push((at, user));
+        }
+    }
+    Ok(distinct)
+}
+
+fn no_reviewer(at: usize) -> Error {
+    Error::invalid(&format!("users[{at}]"), "no member of the organization who may see the space has this id")
+}
+
+/// The change request that the reviews belong to.
+fn request_of(commented: &CommentedContent) -> Result<&Arc<ChangeRequestRecord>> {
+    commented.request.as_ref().ok_or_else(|| Error::not_found("change request"))
+}
+
+struct ReviewSubmission {
+    actor: Actor,
+    by: UserId,
+    of: ContentOf,
+    id: ReviewId,
+    status: ReviewStatus,
+    comment: Option<(CommentId, Posted)>,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for ReviewSubmission {
+    type Out = ();
+    const NAME: &'static str = "review_submit";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let commented = CommentedContent::find(tx, &self.actor, &self.of).await?;
+        commented.access.require(SpaceAction::Review)?;
+        let request = request_of(&commented)?;
+        require_living(request)?;
+        let key = RequestedReviewerRecord::at(&request.id, &self.by);
+        let asked: Option<Arc<RequestedReviewerRecord>> = tx.get(&key).await?;
+        if let Some(asked) = &asked {
+            tx.delete(&**asked);
+        }
+        if let Some((id, posted)) = &self.comment {
+            tx.create(CommentRecord {
+                id: id.clone(),
+                scope: commented.scope(),
+                posted: posted.clone(),
+                resolved: None,
+                revision: request.head.clone(),
+                target: None,
+                review: Some(self.id.clone()),
+            });
+        }
+        tx.create(ReviewRecord {
+            id: self.id.clone(),
+            request: request.id.clone(),
+            revision: request.head.clone(),
+            reviewer: self.by.clone(),
+            requested_by: asked.map(|asked| asked.requested_by.clone()),
+            status: self.status,
+            comment: self.comment.as_ref().map(|(id, _)| id.clone()),
+            created_at: self.now,
+        });
+        Ok(())
+    }
+}
+
+struct RequestReviews {
+    actor: Actor,
+    by: UserId,
+    space: SpaceId,
+    request: String,
+    users: Vec<(usize, UserId)>,
+    subject: Option<Subject>,
+    now: Timestamp,
+}
+
+impl RequestReviews {
+    /// Rejects users who may not review the content.
+    async fn check(&self, tx: &Tx, space: &Arc<SpaceRecord>) -> Result<()> {
+        let org: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::at(&space.organization)).await?;
+        let keys: Vec<Key> =
+            self.users.iter().map(|(_, user)| MemberRecord::at(&space.organization, user)).collect();
+        let members = tx.get_many::<MemberRecord>(&keys).await?;
+        for ((at, user), member) in self.users.iter().zip(members) {
+            let access = OrgAccess::of_member(org.clone(), member.as_deref());
+            let mut resolver = AccessResolver::of(access.map_err(|_| no_reviewer(*at))?, Some(user.clone()));
+            let sees = resolver.spaces(tx, vec![Some(Arc::clone(space))]).await?;
+            let access = sees.into_iter().flatten().next().ok_or_else(|| no_reviewer(*at))?;
+            if access.require(SpaceAction::Review).is_err() {
+                let why = "may not review: that needs the role `review` on the space";
+                return Err(Error::invalid(&format!("users[{at}]"), why));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Operation for RequestReviews {
+    type Out = ();
+    const NAME: &'static str = "reviewers_ask";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let access = access::space(tx, &self.actor, &self.space).await?;
+        access.require(SpaceAction::Edit)?;
+        let old = find(tx, &self.space, &self.request).await?;
+        require_living(&old)?;
+        self.check(tx, access.space()).await?;
+        let keys: Vec<Key> =
+            self.users.iter().map(|(_, user)| RequestedReviewerRecord::at(&old.id, user)).collect();
+        let known = tx.get_many::<RequestedReviewerRecord>(&keys).await?;
+        let mut waiting = tx.number(&RequestedReviewerRecord::count_in(&old.id)).await?;
+        for ((_, user), known) in self.users.iter().zip(known) {
+            if known.is_some() {
+                continue;
+            }
+            if waiting >= MAX_REVIEWERS {
+                return Err(Error::conflict(format!(
+                    "users: the change request waits for {MAX_REVIEWERS} people already"
+                )));
+            }
+            waiting += 1;
+            tx.create(RequestedReviewerRecord {
+                request: old.id.clone(),
+                user: user.clone(),
+                requested_by: self.by.clone(),
+                revision: old.head.clone(),
+                created_at: self.now,
+            });
+        }
+        let mut new = ChangeRequestRecord::clone(&old);
+        // Any editor may open the request this way; changing its subject needs the rights of its creator or a reviewer.
+        new.status = ChangeRequestStatus::Open;
+        if let Some(subject) = self.subject.clone().filter(|subject| *subject != new.subject) {
+            require_own(&access, &self.actor, &old)?;
+            new.subject = subject;
+        }
+        if new != *old {
+            new.updated_at = self.now.later_than(old.updated_at);
+            tx.put(&*old, new)?;
+        }
+        Ok(())
+    }
+}
+
+/// Withdraws a review request; `Out` is `true` if there was one.
+struct CancelReviewRequest {
+    actor: Actor,
+    space: SpaceId,
+    request: String,
+    user: UserId,
+}
+
+#[async_trait]
+impl Operation for CancelReviewRequest {
+    type Out = bool;
+    const NAME: &'static str = "reviewer_unask";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        access::space(tx, &self.actor, &self.space).await?.require(SpaceAction::Edit)?;
+        let request = find(tx, &self.space, &self.request).await?;
+        require_living(&request)?;
+        let key = RequestedReviewerRecord::at(&request.id, &self.user);
+        let asked: Option<Arc<RequestedReviewerRecord>> = tx.get(&key).await?;
+        if let Some(asked) = &asked {
+            tx.delete(&**asked);
+        }
+        Ok(asked.is_some())
+    }
+}

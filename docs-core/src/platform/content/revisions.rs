@@ -1,0 +1,209 @@
+//! The history of spaces: listing revisions and rolling back.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use async_trait::async_trait;
+
+use crate::{
+    BoxFuture, Error, Result,
+    model::{
+        ChangeRequest, ChangeRequestId, RevisionId, RevisionObject, RevisionSummary, RevisionSummaryUrls,
+        RevisionType, SpaceId, Timestamp, UserId,
+    },
+    platform::{
+        Actor, Platform, access,
+        content::edit::append::require_live,
+        kernel::idempotency::Right,
+        library::spaces::move_head,
+        nouns::{Revisions, list_identities::tag},
+    },
+    policy::SpaceAction,
+    store::{
+        Key, ListIdentity, ListSpec, Lister, Operation, Page, PageRequest, Tx, id_of,
+        records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord},
+    },
+};
+
+impl<'p> Revisions<'p> {
+    /// Lists the revisions that were the live content of a space, newest first, starting with the current one.
+    ///
+    /// Revisions of change requests are not included; they are represented by the revision that merged them.
+    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<RevisionSummary>>> {
+        Box::pin(async move {
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let access = access::space(&tx, actor, space).await?;
+            let (prefix, identity) = (RevisionRecord::history_of(space), ListIdentity::new(tag::REVISIONS));
+            let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let key = |row: &Key| Ok(RevisionRecord::at(space, &id_of(row)?));
+                let keys = rows.iter().map(|(row, _)| key(row)).collect::<Result<Vec<Key>>>()?;
+                list.offer_all(&rows, tx.get_many::<RevisionRecord>(&keys).await?);
+            }
+            let page = list.finish(&tx, Some(access.space().revisions)).await?;
+            let items = platform.summaries(&tx, (actor, access.space()), &page.items).await?;
+            Ok(Page { items, next: page.next, count: page.count })
+        })
+    }
+
+    /// Rolls a space back to an earlier revision by creating a new revision with the same content.
+    ///
+    /// The history is retained, so a rollback can be reverted. Open change requests are retained and become outdated.
+    /// The cost does not depend on the size of the space.
+    ///
+    /// # Errors
+    /// `NotFound` for a revision of another space; `Forbidden` without the role `edit`; `Conflict` if live content is
+    /// locked, for a revision that was never the live content, and for one with the current content.
+    pub fn rollback(self, revision: &'p RevisionId) -> BoxFuture<'p, Result<RevisionSummary>> {
+        Box::pin(async move {
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
+                let operation = SpaceRollback {
+                    actor: actor.clone(),
+                    by: actor.require_user()?.clone(),
+                    space: space.clone(),
+                    to: revision.clone(),
+                    id: platform.id(),
+                    now: platform.now(),
+                };
+                let (at, id) = (space, &operation.id);
+                platform
+                    .write_and_show(actor, &operation, |done| {
+                        Box::pin(platform.summary_seen(done.tx, actor, at, id))
+                    })
+                    .await
+            });
+            done.await
+        })
+    }
+}
+
+impl Platform {
+    /// Reads a revision of the history of a space within a transaction.
+    async fn summary_seen(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        space: &SpaceId,
+        id: &RevisionId,
+    ) -> Result<RevisionSummary> {
+        let access = access::space(tx, actor, space).await?;
+        let record = find(tx, space, id).await?;
+        let shown = self.summaries(tx, (actor, access.space()), &[record]).await?;
+        shown.into_iter().next().ok_or_else(|| Error::not_found("revision"))
+    }
+
+    /// Builds the views of revisions of one space. Authors and merged requests are read in batches.
+    async fn summaries(
+        &self,
+        tx: &Tx,
+        (actor, space): (&Actor, &SpaceRecord),
+        revisions: &[Arc<RevisionRecord>],
+    ) -> Result<Vec<RevisionSummary>> {
+        let users: Vec<UserId> = revisions.iter().map(|revision| revision.by.clone()).collect();
+        let users = self.users_named(tx, (actor, &space.organization), &users).await?;
+        let merged = self.merged_requests(tx, (actor, space), revisions).await?;
+        let kind = |revision: &RevisionRecord| -> Result<RevisionType> {
+            Ok(match &revision.kind {
+                RevisionKind::Edits => RevisionType::Edits,
+                RevisionKind::Update => RevisionType::Update,
+                RevisionKind::Computed => RevisionType::Computed,
+                RevisionKind::Rollback(to) => RevisionType::Rollback { restored_from: to.clone() },
+                RevisionKind::Merge(id) => {
+                    let request = merged.get(id).ok_or_else(|| Error::not_found("change request"))?;
+                    RevisionType::Merge { merged_from: Box::new(request.clone()) }
+                }
+            })
+        };
+        let shown = revisions.iter().zip(users).map(|(revision, created_by)| {
+            Ok(RevisionSummary {
+                object: RevisionObject::Is,
+                id: revision.id.clone(),
+                number: revision.number.unwrap_or_default(),
+                parents: revision.parents.clone(),
+                kind: kind(revision)?,
+                created_by,
+                created_at: revision.created_at,
+                git: revision.git.clone(),
+                urls: RevisionSummaryUrls {
+                    location: self.urls().revision_location(&space.id, &revision.id),
+                    app: self.urls().revision(&space.id, &revision.id),
+                },
+            })
+        });
+        shown.collect()
+    }
+
+    /// Reads the change requests that these revisions merged.
+    async fn merged_requests(
+        &self,
+        tx: &Tx,
+        (actor, space): (&Actor, &SpaceRecord),
+        revisions: &[Arc<RevisionRecord>],
+    ) -> Result<BTreeMap<ChangeRequestId, ChangeRequest>> {
+        let merged = revisions.iter().filter_map(|revision| match &revision.kind {
+            RevisionKind::Merge(id) => Some(ChangeRequestRecord::at(id)),
+            RevisionKind::Edits
+            | RevisionKind::Update
+            | RevisionKind::Rollback(_)
+            | RevisionKind::Computed => None,
+        });
+        let keys: Vec<Key> = merged.collect();
+        let found = tx.get_many::<ChangeRequestRecord>(&keys).await?;
+        let found: Vec<Arc<ChangeRequestRecord>> = found.into_iter().flatten().collect();
+        let shown = self.request_views(tx, (actor, space), &found).await?;
+        Ok(shown.into_iter().map(|request| (request.id.clone(), request)).collect())
+    }
+}
+
+/// Finds a revision of a space or of one of its change requests.
+pub(in crate::platform) async fn find(
+    tx: &Tx,
+    space: &SpaceId,
+    id: &RevisionId,
+) -> Result<Arc<RevisionRecord>> {
+    let record: Option<Arc<RevisionRecord>> = tx.get(&RevisionRecord::at(space, id)).await?;
+    record.ok_or_else(|| Error::not_found("revision"))
+}
+
+/// Makes a new revision with the content of an earlier one the live content.
+struct SpaceRollback {
+    actor: Actor,
+    by: UserId,
+    space: SpaceId,
+    /// The revision to roll back to.
+    to: RevisionId,
+    /// The id of the new revision.
+    id: RevisionId,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for SpaceRollback {
+    type Out = ();
+    const NAME: &'static str = "space_rollback";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let proof = access::space(tx, &self.actor, &self.space).await?.require(SpaceAction::Edit)?;
+        let to = find(tx, &self.space, &self.to).await?;
+        require_live(&proof)?;
+        let space = proof.space();
+        if to.number.is_none() {
+            return Err(Error::conflict(
+                "the revision was never the live content of the space, so there is nothing to go back to",
+            ));
+        }
+        if to.root == space.root {
+            return Err(Error::conflict("the space has the content of this revision already"));
+        }
+        let revision = RevisionRecord {
+            parents: vec![space.head.clone()],
+            kind: RevisionKind::Rollback(to.id.clone()),
+            conflicts: to.conflicts.clone(),
+            ..RevisionRecord::new(self.id.clone(), self.space.clone(), to.root, self.now, self.by.clone())
+        };
+        move_head(tx, &proof, revision).await
+    }
+}

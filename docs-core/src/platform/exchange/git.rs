@@ -1,0 +1,179 @@
+//! Git import and export: requests, and the state of a space's repository.
+
+mod export;
+mod import;
+pub(in crate::platform) mod setting;
+pub(in crate::platform) mod sync;
+
+use async_trait::async_trait;
+
+pub use self::setting::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer};
+use self::sync::{EnqueueGitSync, SyncPayload, SyncRequest, check_shown, check_url, git_error, path_error};
+pub(in crate::platform) use self::{
+    setting::{MAX_DELIVERY, RepositoryLook},
+    sync::{ExportPayload, ImportPayload, lane},
+};
+use crate::{
+    BoxFuture, Error, ErrorKind, Result,
+    content::gitsync::RepoPath,
+    model::{ExportGitRepository, GitSync, ImportGitRepository, JobId, SpaceId, is_full_ref},
+    platform::{
+        Actor, access,
+        jobs::Job,
+        kernel::idempotency::{Right, at_once},
+        nouns::SpaceHandle,
+    },
+    policy::SpaceAction,
+    store::{
+        Operation, Tx,
+        records::{GitState, SpaceRecord},
+    },
+};
+
+impl<'p> SpaceHandle<'p> {
+    /// Starts importing a Git repository into a space and returns the id of the job immediately.
+    ///
+    /// The job makes the content of the space equal to that of the repository. A failure is recorded on the job, see
+    /// [`get_job`](Self::get_job), and leaves the space unchanged. Imports and exports of one space run one at a time,
+    /// in the order of their `timestamp`.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for an invalid URL or ref; `Conflict` when too
+    /// many imports of the space are waiting; `Precondition` when this platform does not support Git.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::SpaceId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let request = serde_json::json!({ "url": "https://example.com/docs.git", "ref": "refs/heads/main" });
+    /// let job = me.space(space).import_git(serde_json::from_value(request)?).await?;
+    /// println!("job {job} imports the repository");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn import_git(self, request: ImportGitRepository) -> BoxFuture<'p, Result<JobId>> {
+        Box::pin(async move {
+            if !is_full_ref(&request.reference) {
+                return Err(Error::invalid("ref", "must be a ref in full, like refs/heads/main"));
+            }
+            self.sync_git(request).await
+        })
+    }
+
+    /// Starts exporting a space to a Git repository and returns the id of the job immediately.
+    ///
+    /// The job pushes one commit with the changes that the repository does not have; without such changes it makes no
+    /// commit. Unedited pages keep their files byte for byte, and files that do not belong to the space are left
+    /// unchanged. The author of the commit is the user who requested the export. A failure is recorded on the job, see
+    /// [`get_job`](Self::get_job). Content that is already in sync with a commit is only exported again with `force`.
+    ///
+    /// # Errors
+    /// As [`import_git`](Self::import_git); `Invalid` also for a ref that is not a branch and for a blank message.
+    pub fn export_git(self, request: ExportGitRepository) -> BoxFuture<'p, Result<JobId>> {
+        Box::pin(async move {
+            if !request.reference.starts_with("refs/heads/") || !is_full_ref(&request.reference) {
+                return Err(Error::invalid("ref", "must be a branch in full, like refs/heads/main"));
+            }
+            if request.commit_message.trim().is_empty() {
+                return Err(Error::invalid("commitMessage", "must say something"));
+            }
+            self.sync_git(request).await
+        })
+    }
+
+    /// Validates the common fields of imports and exports, and enqueues the job.
+    async fn sync_git<R: SyncRequest>(self, request: R) -> Result<JobId>
+    where
+        SyncPayload<R>: Job,
+    {
+        let Self { caller, space } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Manage), async move {
+            let git = platform.ports().git.as_ref().ok_or_else(no_git)?;
+            let wanted = request.wanted();
+            let clean = check_url(wanted.url)?;
+            check_shown("repoTreeURL", wanted.tree_url)?;
+            check_shown("repoCommitURL", wanted.commit_url)?;
+            check_shown("gitInfo.url", wanted.info.and_then(|info| info.url.as_deref()))?;
+            // Errors that can be detected immediately are returned to the caller; the job reports the rest.
+            git.check(wanted.url, wanted.reference, R::ACCESS).map_err(git_error)?;
+            RepoPath::new(wanted.directory).map_err(|error| path_error(&error))?;
+            let by = actor.require_user()?.clone();
+            let id: JobId = platform.id();
+            let sealed_url = match clean == wanted.url {
+                true => None,
+                false => {
+                    let sealed = platform.secrets().seal(id.as_str(), wanted.url, platform.ids().next());
+                    Some(sealed.map_err(Error::internal)?)
+                }
+            };
+            let request = request.at(clean)?;
+            let now = platform.now();
+            let payload = SyncPayload { space: space.clone(), by, request, sealed_url, setting: None };
+            let enqueue = EnqueueGitSync { actor: actor.clone(), id, payload, now };
+            platform.write_and_show(actor, &enqueue, |_| at_once(Ok(enqueue.id.clone()))).await
+        });
+        done.await
+    }
+
+    /// Reads the state of the Git repository that a space is in sync with.
+    ///
+    /// # Errors
+    /// `NotFound`, also for a space that was never in sync with a repository.
+    pub fn git_info(self) -> BoxFuture<'p, Result<GitSync>> {
+        Box::pin(async move {
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let access = access::space(&tx, actor, space).await?;
+            let git = access.space().git.as_ref();
+            git.map(|git| git.info.clone()).ok_or_else(|| Error::not_found("Git repository of this space"))
+        })
+    }
+
+    /// Removes the legacy Git installation of a space: the host of its repository is no longer shown. Nothing else
+    /// changes. Succeeds if the space has none or does not exist.
+    ///
+    /// # Errors
+    /// `Forbidden` without the role `create`.
+    pub fn remove_legacy_git_installation(self) -> BoxFuture<'p, Result<()>> {
+        Box::pin(async move {
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let operation = RemoveLegacyInstallation { actor: actor.clone(), space: space.clone() };
+            platform.write(actor, &operation).await
+        })
+    }
+}
+
+struct RemoveLegacyInstallation {
+    actor: Actor,
+    space: SpaceId,
+}
+
+#[async_trait]
+impl Operation for RemoveLegacyInstallation {
+    type Out = ();
+    const NAME: &'static str = "git_legacy_installation_removed";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        // A missing space has no installation.
+        let access = match access::space(tx, &self.actor, &self.space).await {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            access => access?,
+        };
+        let proof = access.require(SpaceAction::Manage)?;
+        let Some(git) = proof.space().git.as_ref().filter(|git| git.info.installation_provider.is_some())
+        else {
+            return Ok(());
+        };
+        let info = GitSync { installation_provider: None, ..git.info.clone() };
+        let git = Some(GitState { info, ..git.clone() });
+        tx.put(&**proof.space(), SpaceRecord { git, ..SpaceRecord::clone(proof.space()) })?;
+        Ok(())
+    }
+}
+
+fn no_git() -> Error {
+    Error::new(ErrorKind::Precondition, "this server does not read or write Git repositories")
+}

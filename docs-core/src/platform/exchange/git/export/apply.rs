@@ -1,0 +1,116 @@
+//! Recording an export atomically: the commit, the Git locations of the files, and the end of the job.
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Result,
+    model::{GitCommit, GitSyncDirection, RevisionId},
+    platform::exchange::git::sync::{ExportPayload, move_head_in_sync},
+    store::{
+        Hash, Operation, Tx, jobs,
+        records::{GitState, RevisionRecord, SpaceRecord},
+    },
+};
+
+/// The outcome of recording an export.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Applied {
+    /// The export is recorded and the job is finished.
+    Done,
+    /// The content of the space has changed, so the new revisions must be built again.
+    Changed,
+    /// A later event was applied first.
+    Stale(String),
+    /// Another worker has taken over the job.
+    TakenOver,
+}
+
+/// A revision of an export.
+pub(super) struct NewRevision {
+    pub(super) id: RevisionId,
+    pub(super) root: Hash,
+    pub(super) parent: RevisionId,
+}
+
+/// Records an export.
+pub(super) struct StoreExport {
+    pub(super) payload: ExportPayload,
+    /// The content of the commit.
+    pub(super) exported: NewRevision,
+    /// The content that was edited during the export, with its Git locations; `None` if it is unchanged.
+    pub(super) edited: Option<NewRevision>,
+    pub(super) commit: GitCommit,
+    pub(super) git: GitState,
+    pub(super) finished: jobs::FinishJob,
+}
+
+#[async_trait]
+impl Operation for StoreExport {
+    type Out = Applied;
+    const NAME: &'static str = "git_exported";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Applied> {
+        let proof = self.payload.proof(tx).await?;
+        let old = proof.space();
+        if let Some(why) = self.payload.is_stale(old, self.finished.job.lane_at) {
+            return Ok(Applied::Stale(why));
+        }
+        let on = self.edited.as_ref().unwrap_or(&self.exported);
+        if old.head != on.parent {
+            return Ok(Applied::Changed);
+        }
+        if !jobs::finish(tx, &self.finished).await? {
+            return Ok(Applied::TakenOver);
+        }
+        let exported = self.revision(&self.exported, Some(self.commit.clone()));
+        let live = match &self.edited {
+            None => exported,
+            Some(edited) => {
+                tx.create(exported);
+                self.revision(edited, None)
+            }
+        };
+        move_head_in_sync(tx, &proof, live, (GitSyncDirection::Export, self.git.clone())).await?;
+        Ok(Applied::Done)
+    }
+}
+
+impl StoreExport {
+    fn revision(&self, new: &NewRevision, git: Option<GitCommit>) -> RevisionRecord {
+        let (space, by) = (self.payload.space.clone(), self.payload.by.clone());
+        let revision = RevisionRecord::new(new.id.clone(), space, new.root, self.finished.now, by);
+        RevisionRecord { parents: vec![new.parent.clone()], git, ..revision }
+    }
+}
+
+/// Records that the commit that a space is in sync with has the current content of the space.
+pub(super) struct StoreInStep {
+    pub(super) payload: ExportPayload,
+    /// The live revision that was compared.
+    pub(super) head: RevisionId,
+    pub(super) finished: jobs::FinishJob,
+}
+
+#[async_trait]
+impl Operation for StoreInStep {
+    type Out = ();
+    const NAME: &'static str = "git_in_step";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let proof = self.payload.proof(tx).await?;
+        if !jobs::finish(tx, &self.finished).await? {
+            return Ok(());
+        }
+        let old = proof.space();
+        // Later changes have their own job.
+        let same = old.git.as_ref().filter(|_| old.head == self.head);
+        let Some(git) = same.filter(|_| self.payload.is_stale(old, self.finished.job.lane_at).is_none())
+        else {
+            return Ok(());
+        };
+        let git = Some(GitState { revision: Some(self.head.clone()), ..git.clone() });
+        tx.put(&**old, SpaceRecord { git, ..SpaceRecord::clone(old) })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,357 @@
+//! The files of a push: texts that differ from those in the repository, and space files that are read lazily.
+
+use std::{
+    collections::{BTreeSet, HashMap, HashSet, VecDeque},
+    sync::Arc,
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use super::{
+    space::{Revision, is_same_page},
+    text_at,
+};
+use crate::{
+    Error, Result,
+    content::{
+        FileEntry, GitFile, GitThing, PagePatch, Rendering, View,
+        gitsync::{
+            ExportPlan, MAX_CONFIG_BYTES, PageContent, PlannedFile, RepoPath, Repository, SpaceFile,
+            SpaceInclude, SpacePage, Template, TemplateOrigin, TitleIn,
+        },
+    },
+    model::{GitBlob, JobProgress, JobStage, PageId},
+    platform::{
+        Platform,
+        content::files::FilePlace,
+        exchange::git::{
+            import::{MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, check_size},
+            sync::{format_error, git_error, readable},
+        },
+        jobs::Progress,
+    },
+    ports::{Checkout, GitError, PushFile, PushFiles, SourceError, blob_id},
+    store::Hash,
+};
+
+/// A file to push.
+pub(super) enum Write {
+    Text {
+        path: RepoPath,
+        bytes: Bytes,
+    },
+    /// A file of the space, read when it is pushed; `known` is its path in the repository.
+    File {
+        path: RepoPath,
+        thing: GitThing,
+        known: String,
+        entry: Box<FileEntry>,
+    },
+}
+
+/// The changes of an export to the repository, and the resulting Git locations.
+#[derive(Default)]
+pub(super) struct Prepared {
+    pub(super) writes: VecDeque<Write>,
+    pub(super) removed: Vec<RepoPath>,
+    /// The items with a different path or blob than recorded.
+    pub(super) gits: Vec<GitFile>,
+    /// The contents of the texts among them.
+    sources: Vec<Arc<str>>,
+    /// Claimed paths of files with other content.
+    pub(super) refused: BTreeSet<RepoPath>,
+    /// The size of all written texts.
+    bytes: u64,
+    titles: HashMap<PageId, TitleIn>,
+}
+
+/// The two sides of a comparison: the content of a space and a commit.
+pub(super) struct Compared<'a> {
+    pub(super) domain: &'a str,
+    pub(super) view: &'a View,
+    pub(super) repository: &'a Repository,
+    /// The text of a configuration to add to the repository.
+    pub(super) config: Option<String>,
+    pub(super) checkout: Option<&'a dyn Checkout>,
+    /// `true` if the repository is unchanged since the last sync, so that unedited items need not be read.
+    pub(super) is_in_step: bool,
+}
+
+/// Compares the space with the repository.
+pub(super) struct Preparer<'a> {
+    pub(super) platform: &'a Platform,
+    pub(super) compared: &'a Compared<'a>,
+    pub(super) plan: &'a ExportPlan<'a>,
+    pub(super) now: &'a Revision,
+    pub(super) before: &'a Revision,
+    /// The paths in the repository that belong to the space.
+    pub(super) own: HashSet<&'a str>,
+}
+
+/// A text of the space with its target path.
+struct Text<'t> {
+    thing: GitThing,
+    git: Option<&'t GitBlob>,
+    path: &'t RepoPath,
+}
+
+impl Preparer<'_> {
+    pub(super) async fn prepare(&self, progress: &mut Progress<'_>) -> Result<Prepared> {
+        let mut prepared =
+            Prepared { removed: self.plan.removed().iter().cloned().collect(), ..Prepared::default() };
+        let total = self.now.outline.pages.len() as u64;
+        for (number, page) in self.now.outline.pages.iter().enumerate() {
+            self.page(page, &mut prepared).await?;
+            let done = number as u64 + 1;
+            progress.count(JobStage::ContentProcess, JobProgress { done, total }).await?;
+        }
+        for include in &self.now.outline.includes {
+            self.include(include, &mut prepared).await?;
+        }
+        for file in &self.now.outline.files {
+            self.file(file, &mut prepared).await?;
+        }
+        self.variables(&mut prepared).await?;
+        let summary = self.plan.summary(&prepared.titles);
+        if self.compared.repository.summary.as_ref() != Some(&summary) {
+            self.write(&self.compared.repository.config.summary, summary.into(), &mut prepared)?;
+        }
+        if let Some(config) = &self.compared.config {
+            self.write(&self.compared.repository.config.file, config.clone().into(), &mut prepared)?;
+        }
+        if prepared.refused.is_empty() {
+            let texts: Vec<&str> = prepared.sources.iter().map(|text| &**text).collect();
+            self.platform.content().store_texts(self.compared.domain, &texts).await?;
+        }
+        Ok(prepared)
+    }
+
+    async fn page(&self, page: &SpacePage, prepared: &mut Prepared) -> Result<()> {
+        let (Some(path), Some(entry)) = (self.plan.page_path(&page.id), self.now.pages.get(&page.id)) else {
+            return Ok(());
+        };
+        let before = self.before.pages.get(&page.id);
+        let is_there = page.git.as_ref().is_some_and(|git| self.is_at(git, path));
+        if is_there && self.may_skip() && before.is_some_and(|before| is_same_page(entry, before)) {
+            prepared.titles.insert(page.id.clone(), TitleIn::Unread);
+            return Ok(());
+        }
+        let file = self.template_file(page.git.as_ref(), path)?;
+        // A file over the size limit was imported without its text and is left unchanged.
+        if is_there
+            && entry.body.is_empty()
+            && file.as_ref().is_some_and(|file| file.size > MAX_PAGE_FILE_BYTES)
+        {
+            return Ok(());
+        }
+        let template = self.template(file).await?;
+        let known = self.known_text(entry.source.filter(|_| template.is_none())).await?;
+        let body = self.compared.view.text(&entry.body, Rendering::Request).await?;
+        let fields = entry.fields();
+        let content = PageContent { fields: &fields, body: &body };
+        let written = self.plan.page(page, chosen(template.as_ref(), known.as_deref()), content);
+        let title = if written.is_titled { TitleIn::File } else { TitleIn::Summary };
+        prepared.titles.insert(page.id.clone(), title);
+        let text = Text { thing: GitThing::Page(page.id.clone()), git: page.git.as_ref(), path };
+        self.text(text, template, written.text, prepared)
+    }
+
+    async fn include(&self, include: &SpaceInclude, prepared: &mut Prepared) -> Result<()> {
+        let (Some(path), Some(entry)) =
+            (self.plan.include_path(&include.id), self.now.reusables.get(&include.id))
+        else {
+            return Ok(());
+        };
+        let before = self.before.reusables.get(&include.id);
+        let is_there = include.git.as_ref().is_some_and(|git| self.is_at(git, path));
+        if is_there && self.may_skip() && before == Some(entry) {
+            return Ok(());
+        }
+        let template = self.template(self.template_file(include.git.as_ref(), path)?).await?;
+        let known = self.known_text(entry.source.filter(|_| template.is_none())).await?;
+        let body = self.compared.view.text(&entry.body, Rendering::Request).await?;
+        let (title, extra) = (Some(entry.title.clone()), Some(entry.extra.clone()));
+        let fields = PagePatch { title, extra, ..PagePatch::default() };
+        let content = PageContent { fields: &fields, body: &body };
+        let written = self.plan.include(include, chosen(template.as_ref(), known.as_deref()), content);
+        let text = Text { thing: GitThing::Reusable(include.id.clone()), git: include.git.as_ref(), path };
+        self.text(text, template, written.text, prepared)
+    }
+
+    /// Returns `true` if unedited items can be skipped: the repository is in sync and no link target has moved.
+    fn may_skip(&self) -> bool {
+        self.compared.is_in_step && !self.plan.moves_targets()
+    }
+
+    /// Returns `true` if the repository has the blob at this path.
+    fn is_at(&self, git: &GitBlob, path: &RepoPath) -> bool {
+        git.path == path.as_str() && self.oid_at(path).is_some_and(|oid| *oid == git.oid)
+    }
+
+    fn oid_at(&self, path: &RepoPath) -> Option<&String> {
+        let file = self.compared.repository.tree.file(path).ok().flatten()?;
+        self.compared.repository.oids.get(file.source.as_str())
+    }
+
+    /// The file that a text was read from or written to, if it still belongs to the space.
+    fn template_file(&self, git: Option<&GitBlob>, path: &RepoPath) -> Result<Option<PlannedFile>> {
+        if self.plan.claimed().contains(path) {
+            return self.compared.repository.tree.file(path).map_err(format_error);
+        }
+        let Some(git) = git else { return Ok(None) };
+        let Ok(old) = RepoPath::new(&git.path) else { return Ok(None) };
+        let is_own = old == *path || self.is_at(git, &old) || self.own.contains(git.path.as_str());
+        if is_own { self.compared.repository.tree.file(&old).map_err(format_error) } else { Ok(None) }
+    }
+
+    /// The text in the repository with its object id.
+    async fn template(&self, file: Option<PlannedFile>) -> Result<Option<(String, String)>> {
+        let Some(file) = file.filter(|file| file.size <= MAX_PAGE_FILE_BYTES) else { return Ok(None) };
+        let (Some(checkout), Some(oid)) =
+            (self.compared.checkout, self.compared.repository.oids.get(file.source.as_str()))
+        else {
+            return Ok(None);
+        };
+        let bytes = checkout.read(file.source.as_str()).await.map_err(git_error)?;
+        Ok(Some((readable(bytes.to_vec()).0, oid.clone())))
+    }
+
+    /// The text of the file that the space was last in sync with.
+    async fn known_text(&self, source: Option<Hash>) -> Result<Option<Arc<str>>> {
+        let Some(source) = source else { return Ok(None) };
+        Ok(Some(self.platform.content().text(self.compared.domain, source).await?))
+    }
+
+    /// Writes a text, unless the repository has it at this path.
+    fn text(
+        &self,
+        new: Text<'_>,
+        template: Option<(String, String)>,
+        text: String,
+        prepared: &mut Prepared,
+    ) -> Result<()> {
+        let is_claimed = self.plan.claimed().contains(new.path);
+        let is_there = is_claimed || new.git.is_some_and(|git| git.path == new.path.as_str());
+        let text: Arc<str> = text.into();
+        let oid = match template.filter(|(template, _)| is_there && **template == *text) {
+            Some((_, oid)) => oid,
+            None => {
+                self.write(new.path, Bytes::from_owner(Arc::<[u8]>::from(Arc::clone(&text))), prepared)?;
+                blob_id(text.as_bytes())
+            }
+        };
+        let git = GitBlob { oid, path: new.path.to_string() };
+        if new.git != Some(&git) {
+            let source = Some(Hash::of(text.as_bytes()));
+            prepared.gits.push(GitFile { thing: new.thing, blob: git, source });
+            prepared.sources.push(text);
+        }
+        Ok(())
+    }
+
+    fn write(&self, path: &RepoPath, bytes: Bytes, prepared: &mut Prepared) -> Result<()> {
+        if self.plan.claimed().contains(path) {
+            prepared.refused.insert(path.clone());
+            return Ok(());
+        }
+        let path = self.plan.written_to(path).map_err(format_error)?;
+        prepared.bytes += bytes.len() as u64;
+        check_size("pages", prepared.bytes, MAX_TEXT_BYTES)?;
+        prepared.writes.push_back(Write::Text { path, bytes });
+        Ok(())
+    }
+
+    async fn file(&self, file: &SpaceFile, prepared: &mut Prepared) -> Result<()> {
+        let (Some(path), Some(entry)) = (self.plan.file_path(&file.id), self.now.files.get(&file.id)) else {
+            return Ok(());
+        };
+        let before = self.before.files.get(&file.id);
+        let is_there = file.git.as_ref().is_some_and(|git| self.is_at(git, path));
+        if is_there && before.is_some_and(|before| before.blob == entry.blob) {
+            return Ok(());
+        }
+        let thing = GitThing::File(file.id.clone());
+        let there = self.compared.repository.tree.file(path).map_err(format_error)?;
+        if let (Some(there), Some(oid)) = (there.filter(|there| there.size == entry.size), self.oid_at(path))
+            && there.path == *path
+            && blob_id(&read_file(self.platform, self.compared.domain, entry).await?) == *oid
+        {
+            let git = GitBlob { oid: oid.clone(), path: path.to_string() };
+            if file.git.as_ref() != Some(&git) {
+                prepared.gits.push(GitFile { thing, blob: git, source: None });
+            }
+            return Ok(());
+        }
+        if self.plan.claimed().contains(path) {
+            prepared.refused.insert(path.clone());
+            return Ok(());
+        }
+        let written = self.plan.written_to(path).map_err(format_error)?;
+        let (known, entry) = (path.to_string(), Box::new(entry.clone()));
+        prepared.writes.push_back(Write::File { path: written, thing, known, entry });
+        Ok(())
+    }
+
+    async fn variables(&self, prepared: &mut Prepared) -> Result<()> {
+        let found = self.compared.view.variables().await?;
+        let values = found.into_iter().map(|(name, entry)| (name, entry.value)).collect();
+        let path = self.plan.variables_path();
+        let template =
+            text_at(self.compared.checkout, &self.compared.repository.tree, &path, MAX_CONFIG_BYTES).await?;
+        match self.plan.variables(template.as_deref(), &values).map_err(format_error)? {
+            Some(text) if template.as_ref() == Some(&text) => Ok(()),
+            Some(text) => self.write(&path, text.into(), prepared),
+            None => {
+                prepared.removed.extend(template.map(|_| path));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Selects the template of a text. The file in the repository takes precedence over the text known to the space.
+fn chosen<'t>(repository: Option<&'t (String, String)>, known: Option<&'t str>) -> Option<Template<'t>> {
+    let template = |text, origin| Template { text, origin };
+    match repository {
+        Some((text, _)) => Some(template(text, TemplateOrigin::Repository)),
+        None => known.map(|text| template(text, TemplateOrigin::Space)),
+    }
+}
+
+async fn read_file(platform: &Platform, domain: &str, entry: &FileEntry) -> Result<Bytes> {
+    let bytes = FilePlace::of(entry).read(platform.objects(), domain, 0..entry.size).await?;
+    bytes.ok_or_else(|| Error::internal(format!("the bytes of the file {} are gone", entry.name)))
+}
+
+/// The files of a push.
+pub(super) struct Files<'p> {
+    platform: &'p Platform,
+    domain: &'p str,
+    writes: VecDeque<Write>,
+    /// The Git locations; complete when all files were taken.
+    pub(super) gits: Vec<GitFile>,
+}
+
+impl<'p> Files<'p> {
+    pub(super) fn new(platform: &'p Platform, domain: &'p str, prepared: Prepared) -> Self {
+        Self { platform, domain, writes: prepared.writes, gits: prepared.gits }
+    }
+}
+
+#[async_trait]
+impl PushFiles for Files<'_> {
+    async fn next(&mut self) -> std::result::Result<Option<PushFile>, GitError> {
+        Ok(match self.writes.pop_front() {
+            None => None,
+            Some(Write::Text { path, bytes }) => Some(PushFile { path: path.to_string(), bytes }),
+            Some(Write::File { path, thing, known, entry }) => {
+                let bytes = read_file(self.platform, self.domain, &entry).await;
+                let bytes = bytes.map_err(SourceError::new)?;
+                let blob = GitBlob { oid: blob_id(&bytes), path: known };
+                self.gits.push(GitFile { thing, blob, source: None });
+                Some(PushFile { path: path.to_string(), bytes })
+            }
+        })
+    }
+}

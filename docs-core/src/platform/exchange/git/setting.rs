@@ -1,0 +1,276 @@
+//! The Git synchronization setting of a space: automatic imports and exports.
+
+mod conflict;
+mod credit;
+mod job;
+pub(in crate::platform) mod look;
+mod operations;
+mod unite;
+mod webhook;
+
+use std::sync::Arc;
+
+use self::operations::{Change, ChangeGitSync, RemoveGitSync, RunGitSync};
+pub use self::webhook::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer};
+pub(in crate::platform) use self::{look::RepositoryLook, webhook::MAX_DELIVERY};
+use super::{
+    no_git,
+    sync::{check_shown, check_url, git_error, path_error, url_purpose},
+};
+use crate::{
+    BoxFuture, Error, Result,
+    content::gitsync::RepoPath,
+    model::{
+        BoundedText, GitSyncJob, GitSyncObject, GitSyncProgress, GitSyncSetting, GitSyncWebhook, JobId,
+        SetGitSync, SpaceId, is_full_ref,
+    },
+    platform::{
+        Actor, Platform, access,
+        kernel::{
+            idempotency::{Right, at_once},
+            secret::Secret,
+        },
+        library::follow::git,
+        nouns::SpaceHandle,
+    },
+    policy::SpaceAction,
+    ports::GitAccess,
+    store::{
+        Tx, jobs,
+        records::{ChangeRequestRecord, GitSyncState, SpaceRecord},
+    },
+};
+
+impl<'p> SpaceHandle<'p> {
+    /// Reads the synchronization setting of a space and its state.
+    ///
+    /// # Errors
+    /// `NotFound`, also for a space without this setting; `Forbidden` without the role `create`.
+    pub fn git_sync(self) -> BoxFuture<'p, Result<GitSyncSetting>> {
+        Box::pin(async move {
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            platform.git_sync_seen(&platform.read().await?, actor, space).await
+        })
+    }
+
+    /// Sets up continuous synchronization of a space with a repository, replacing a previous setting, and starts a
+    /// synchronization immediately. For the first setting and for another URL, a new webhook secret is generated,
+    /// which is returned only once.
+    ///
+    /// If both sides have content and were never in sync, all content counts as added on both sides of the merge. With
+    /// the direction `import` the content of the space is replaced, and `export` adds to the files of the repository.
+    ///
+    /// # Errors
+    /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for an invalid URL or ref, or for a ref that is
+    /// not a branch if commits are made; `Conflict` for an import into a space whose live content can be edited;
+    /// `Precondition` when this platform does not support Git.
+    pub fn set_git_sync(self, setting: SetGitSync) -> BoxFuture<'p, Result<GitSyncSetting>> {
+        Box::pin(async move {
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let (setting, with_credentials) = platform.checked_setting(setting)?;
+            let sealed_url = match with_credentials {
+                Some(url) => Some(platform.sealed(&url_purpose(space), &url)?),
+                None => None,
+            };
+            platform
+                .change_git_sync((actor, space), Change::Set { setting: Box::new(setting), sealed_url })
+                .await
+        })
+    }
+
+    /// Replaces the webhook secret of a space and returns the new one, which is returned only once. The previous
+    /// secret becomes invalid immediately.
+    ///
+    /// # Errors
+    /// As [`git_sync`](Self::git_sync).
+    pub fn rotate_git_sync_secret(self) -> BoxFuture<'p, Result<GitSyncSetting>> {
+        Box::pin(async move {
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Manage), async move {
+                platform.change_git_sync((actor, space), Change::Secret).await
+            });
+            done.await
+        })
+    }
+
+    /// Removes the synchronization setting of a space. Both sides keep their content, and a running job stores nothing
+    /// more. Returns `false` if there was no setting.
+    ///
+    /// # Errors
+    /// `Forbidden` without the role `create`.
+    pub fn remove_git_sync(self) -> BoxFuture<'p, Result<bool>> {
+        Box::pin(async move {
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let operation = RemoveGitSync { actor: actor.clone(), space: space.clone() };
+            let done = platform
+                .change(actor, &operation, |seen| Box::pin(platform.git_sync_seen(seen.tx, actor, space)));
+            Error::existed(done.await)
+        })
+    }
+
+    /// Starts a synchronization and returns the id of its job immediately; a job that is already waiting is reused.
+    ///
+    /// # Errors
+    /// As [`git_sync`](Self::git_sync).
+    pub fn run_git_sync(self) -> BoxFuture<'p, Result<JobId>> {
+        Box::pin(async move {
+            let Self { caller, space } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Manage), async move {
+                let operation = RunGitSync {
+                    actor: actor.clone(),
+                    space: space.clone(),
+                    job: platform.id(),
+                    now: platform.now(),
+                };
+                platform.write_and_show(actor, &operation, |done| at_once(Ok(done.out))).await
+            });
+            done.await
+        })
+    }
+}
+
+impl Platform {
+    /// Validates a setting. Returns it without credentials, and the URL with credentials, if it has any.
+    fn checked_setting(&self, setting: SetGitSync) -> Result<(SetGitSync, Option<String>)> {
+        let git = self.ports().git.as_ref().ok_or_else(no_git)?;
+        let clean = check_url(&setting.url)?;
+        if !is_full_ref(&setting.reference) {
+            return Err(Error::invalid("ref", "must be a ref in full, like refs/heads/main"));
+        }
+        let exports = setting.direction.exports();
+        if exports && !setting.reference.starts_with("refs/heads/") {
+            return Err(Error::invalid("ref", "must be a branch in full, like refs/heads/main"));
+        }
+        if setting.commit_message.as_ref().is_some_and(|message| message.trim().is_empty()) {
+            return Err(Error::invalid("commitMessage", "must say something"));
+        }
+        check_shown("repoTreeURL", setting.repo_tree_url.as_deref())?;
+        check_shown("repoCommitURL", setting.repo_commit_url.as_deref())?;
+        RepoPath::new(setting.repo_project_directory.as_deref().unwrap_or_default())
+            .map_err(|error| path_error(&error))?;
+        if setting.direction.imports() {
+            git.check(&setting.url, &setting.reference, GitAccess::Fetch).map_err(git_error)?;
+        }
+        if exports {
+            git.check(&setting.url, &setting.reference, GitAccess::Push).map_err(git_error)?;
+        }
+        let with_credentials = (clean != *setting.url).then(|| setting.url.to_string());
+        let url = BoundedText::new(clean).map_err(|error| Error::invalid("url", error))?;
+        Ok((SetGitSync { url, ..setting }, with_credentials))
+    }
+
+    fn sealed(&self, purpose: &str, secret: &str) -> Result<String> {
+        self.secrets().seal(purpose, secret, self.ids().next()).map_err(Error::internal)
+    }
+
+    async fn change_git_sync(
+        &self,
+        (actor, space): (&Actor, &SpaceId),
+        change: Change,
+    ) -> Result<GitSyncSetting> {
+        let secret = Secret::draw(self.ids(), "docs-platform secret of a webhook").as_hex();
+        let operation = ChangeGitSync {
+            actor: actor.clone(),
+            by: actor.require_user()?.clone(),
+            space: space.clone(),
+            change,
+            sealed_secret: self.sealed(&secret_purpose(space), &secret)?,
+            generation: self.id::<JobId>().to_string(),
+            job: self.id(),
+            now: self.now(),
+        };
+        let made = Made { sealed: &operation.sealed_secret, secret: &secret };
+        let shown = self.change_and_show(actor, &operation, |done| {
+            Box::pin(self.git_sync_made(done.tx, actor, space, made))
+        });
+        shown.await
+    }
+
+    /// The setting of a space, with the webhook secret if this change has generated it. No other response contains the
+    /// secret.
+    async fn git_sync_made(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        space: &SpaceId,
+        made: Made<'_>,
+    ) -> Result<GitSyncSetting> {
+        let mut shown = self.git_sync_seen(tx, actor, space).await?;
+        let record: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
+        let sync = record.as_ref().and_then(|space| space.git_sync.as_ref());
+        let is_made = sync.is_some_and(|sync| sync.sealed_secret == made.sealed);
+        shown.webhook.secret = is_made.then(|| made.secret.to_owned());
+        Ok(shown)
+    }
+
+    /// The setting of a space in the state of a transaction.
+    async fn git_sync_seen(&self, tx: &Tx, actor: &Actor, space: &SpaceId) -> Result<GitSyncSetting> {
+        let proof = access::space(tx, actor, space).await?.require(SpaceAction::Manage)?;
+        let space = proof.space();
+        let sync = space.git_sync.as_ref().ok_or_else(no_setting)?;
+        let people = [sync.by.clone()];
+        let set_by = self.users_named(tx, (actor, &space.organization), &people).await?.into_iter().next();
+        Ok(GitSyncSetting {
+            object: GitSyncObject::Is,
+            setting: sync.setting.clone(),
+            has_credentials: sync.credentials.is_some(),
+            webhook: GitSyncWebhook {
+                url: self.urls().git_webhook(&space.id),
+                secret: None,
+                secret_created_at: sync.secret_created_at,
+            },
+            state: state_of(tx, space, sync).await?,
+            set_by,
+            updated_at: sync.updated_at,
+        })
+    }
+}
+
+/// A newly generated secret in plain and sealed form.
+#[derive(Clone, Copy)]
+struct Made<'s> {
+    sealed: &'s str,
+    secret: &'s str,
+}
+
+/// The synchronization state of a space.
+async fn state_of(tx: &Tx, space: &SpaceRecord, sync: &GitSyncState) -> Result<GitSyncProgress> {
+    let job = jobs::for_the_same(tx, space.id.as_str(), git::SAME).await?;
+    let job = job.map(|job| GitSyncJob {
+        id: job.id.clone(),
+        state: job.state.shown(),
+        ended_at: job.ended_at,
+        error: job.error.clone(),
+    });
+    let change_request = match &sync.conflict {
+        Some(conflict) => {
+            let request: Option<Arc<ChangeRequestRecord>> =
+                tx.get(&ChangeRequestRecord::at(&conflict.request)).await?;
+            request.filter(|request| conflict::is_open(space, conflict, request)).map(|it| it.id.clone())
+        }
+        None => None,
+    };
+    let known = space.git_of(&sync.source());
+    Ok(GitSyncProgress {
+        in_step: space.is_in_step(),
+        commit: known.and_then(|git| git.oid.clone()),
+        last_import: sync.last_import.clone(),
+        last_export: sync.last_export.clone(),
+        job,
+        change_request,
+    })
+}
+
+/// The sealing purpose of the webhook secret.
+fn secret_purpose(space: &SpaceId) -> String {
+    format!("git-webhook {space}")
+}
+
+fn no_setting() -> Error {
+    Error::not_found("Git synchronization of this space")
+}

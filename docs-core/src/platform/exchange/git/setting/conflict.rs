@@ -1,0 +1,221 @@
+//! The change request with conflicting changes of a commit: its state, and updates by later commits.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{
+    job::Syncing,
+    unite::{Stored, Theirs, begin, put_conflict, subject},
+};
+use crate::{
+    Error, Result,
+    content::ThreeWay,
+    model::{JobResult, JobStage, RevisionId, SpaceId},
+    platform::{
+        Actor, Platform, access,
+        content::change_requests::{conflicted, feed_head, is_living},
+        exchange::git::{export::Attempt, sync::ImportPayload},
+        jobs::{Progress, Run},
+    },
+    policy::SpaceAction,
+    store::{
+        Operation, Tx,
+        jobs::{self, JobOutcome},
+        records::{
+            ChangeRequestRecord, GitSyncConflict, GitSyncState, RevisionKind, RevisionRecord, SpaceRecord,
+        },
+    },
+};
+
+/// The state of a conflict with the repository.
+pub(super) enum Standing {
+    Free,
+    /// This change request has to be merged or archived first.
+    Open(Arc<ChangeRequestRecord>),
+}
+
+impl Platform {
+    /// Checks the conflict of a space. Once its change request is merged or archived, the space is in sync with its
+    /// commit: parts that were rejected count as changes of the space.
+    pub(super) async fn settle_conflict(
+        &self,
+        space: Arc<SpaceRecord>,
+    ) -> Result<(Arc<SpaceRecord>, Standing)> {
+        let Some(conflict) = space.git_sync.as_ref().and_then(|sync| sync.conflict.as_ref()) else {
+            return Ok((space, Standing::Free));
+        };
+        let tx = self.read().await?;
+        let request: Option<Arc<ChangeRequestRecord>> =
+            tx.get(&ChangeRequestRecord::at(&conflict.request)).await?;
+        drop(tx);
+        if let Some(request) = request.filter(|request| is_open(&space, conflict, request)) {
+            return Ok((space, Standing::Open(request)));
+        }
+        self.write(&Actor::Platform, &SettleConflict { space: space.id.clone() }).await?;
+        let settled: Option<Arc<SpaceRecord>> = self.read().await?.get(&SpaceRecord::at(&space.id)).await?;
+        Ok((settled.ok_or_else(|| Error::not_found("space"))?, Standing::Free))
+    }
+
+    /// Updates the change request of an earlier commit with a later one.
+    pub(super) async fn renew_conflict(
+        &self,
+        at: Syncing<'_>,
+        request: &Arc<ChangeRequestRecord>,
+        run: &mut Run,
+        progress: &mut Progress<'_>,
+    ) -> Result<Attempt> {
+        let storing = self.storing();
+        progress.stage(JobStage::ConfigCheck).await?;
+        let space = &*at.space;
+        let Some(conflict) = &at.sync.conflict else { return Ok(Attempt::Moved) };
+        let id = conflict.then.revision.clone().ok_or_else(|| Error::internal("a commit has a revision"))?;
+        let before: Option<Arc<RevisionRecord>> =
+            self.read().await?.get(&RevisionRecord::at(&space.id, &id)).await?;
+        let before = before.ok_or_else(|| Error::internal("the revision of a commit is there"))?;
+        // Items of the earlier commit keep their ids.
+        let on = SpaceRecord {
+            head: before.id.clone(),
+            root: before.root,
+            git: Some(conflict.then.clone()),
+            ..space.clone()
+        };
+        let read = self.read_commit(&at.payload, &on, at.checkout, progress).await?;
+        progress.stage(JobStage::Finalize).await?;
+        let theirs = self.theirs(&at, run, read);
+        let sides = ThreeWay { base: before.root, ours: request.root, theirs: theirs.revision.root };
+        let merged = self.content().merge(&space.domain, sides).await?;
+        let is_same = merged.root == theirs.revision.root;
+        let head = RevisionRecord {
+            parents: vec![request.head.clone(), theirs.revision.id.clone()],
+            kind: RevisionKind::Update,
+            conflicts: conflicted(&merged),
+            ..RevisionRecord::new(
+                self.id(),
+                space.id.clone(),
+                merged.root,
+                theirs.revision.created_at,
+                at.sync.by.clone(),
+            )
+        };
+        let what = format!("change request #{} has this commit now", request.number);
+        run.say(self, what);
+        let result = JobResult { change_request: Some(request.id.clone()), ..JobResult::default() };
+        let theirs = Theirs {
+            revision: RevisionRecord { parents: vec![before.id.clone()], ..theirs.revision },
+            ..theirs
+        };
+        self.require_stored(storing)?;
+        let operation = RenewConflict {
+            live: space.head.clone(),
+            since: conflict.since.clone(),
+            request: Arc::clone(request),
+            head: (!is_same).then_some(head),
+            theirs,
+            finished: run.finish(self, JobOutcome { result: Some(result), object: None }),
+            payload: at.payload,
+        };
+        let stored = self.write(&Actor::Platform, &operation).await?;
+        Ok(self.attempt(stored, run))
+    }
+}
+
+/// Returns `true` if a conflict is unresolved. Another synchronization makes it obsolete.
+pub(super) fn is_open(
+    space: &SpaceRecord,
+    conflict: &GitSyncConflict,
+    request: &ChangeRequestRecord,
+) -> bool {
+    is_living(request.status) && is_of(space, conflict)
+}
+
+fn is_of(space: &SpaceRecord, conflict: &GitSyncConflict) -> bool {
+    space.git.as_ref().and_then(|git| git.revision.as_ref()) == conflict.since.as_ref()
+}
+
+/// Removes the resolved conflict of a space.
+struct SettleConflict {
+    space: SpaceId,
+}
+
+#[async_trait]
+impl Operation for SettleConflict {
+    type Out = ();
+    const NAME: &'static str = "git_conflict_settled";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let proof = access::space(tx, &Actor::Platform, &self.space).await?.require(SpaceAction::Manage)?;
+        let old = proof.space();
+        let Some(sync) = &old.git_sync else { return Ok(()) };
+        let Some(conflict) = &sync.conflict else { return Ok(()) };
+        let request: Option<Arc<ChangeRequestRecord>> =
+            tx.get(&ChangeRequestRecord::at(&conflict.request)).await?;
+        let git = match request {
+            Some(request) if is_open(old, conflict, &request) => return Ok(()),
+            Some(_) if is_of(old, conflict) => Some(conflict.then.clone()),
+            _ => old.git.clone(),
+        };
+        let sync = GitSyncState { conflict: None, ..GitSyncState::clone(sync) };
+        let new = SpaceRecord { git, git_sync: Some(Box::new(sync)), ..SpaceRecord::clone(old) };
+        tx.put(&**old, new)?;
+        Ok(())
+    }
+}
+
+/// Records a later commit in a change request.
+struct RenewConflict {
+    payload: ImportPayload,
+    live: RevisionId,
+    since: Option<RevisionId>,
+    /// The change request when it was read.
+    request: Arc<ChangeRequestRecord>,
+    theirs: Theirs,
+    /// The new head of the change request, if its content differs from the commit.
+    head: Option<RevisionRecord>,
+    finished: jobs::FinishJob,
+}
+
+#[async_trait]
+impl Operation for RenewConflict {
+    type Out = Stored;
+    const NAME: &'static str = "git_conflict_renewed";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Stored> {
+        let found: Option<Arc<ChangeRequestRecord>> =
+            tx.get(&ChangeRequestRecord::at(&self.request.id)).await?;
+        let Some(old) = found.filter(|old| old.head == self.request.head && is_living(old.status)) else {
+            return Ok(Stored::Changed);
+        };
+        let proof = match begin(tx, &self.payload, &self.live, &self.finished).await? {
+            Ok(proof) => proof,
+            Err(stored) => return Ok(stored),
+        };
+        let Theirs { revision, git } = &self.theirs;
+        tx.create(revision.clone());
+        let head = self.head.as_ref().unwrap_or(revision);
+        if let Some(head) = &self.head {
+            tx.create(head.clone());
+        }
+        let earlier: Option<Arc<RevisionRecord>> = match revision.parents.first() {
+            Some(earlier) => tx.get(&RevisionRecord::at(&old.space, earlier)).await?,
+            None => None,
+        };
+        // A subject that a user has set is kept.
+        let is_ours = earlier.is_some_and(|earlier| old.subject == subject(earlier.git.as_ref()));
+        let subject = if is_ours { subject(revision.git.as_ref()) } else { old.subject.clone() };
+        let mut new = ChangeRequestRecord {
+            head: head.id.clone(),
+            root: head.root,
+            subject,
+            updated_at: revision.created_at.later_than(old.updated_at),
+            ..ChangeRequestRecord::clone(&old)
+        };
+        new.contribute(&revision.by, revision.created_at);
+        feed_head(tx, &old);
+        tx.put(&*old, new)?;
+        let conflict =
+            GitSyncConflict { request: old.id.clone(), since: self.since.clone(), then: git.clone() };
+        put_conflict(tx, proof.space(), conflict)?;
+        Ok(Stored::Done)
+    }
+}

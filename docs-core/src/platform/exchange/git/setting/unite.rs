@@ -1,0 +1,319 @@
+//! Merging a commit with unexported content of a space, with the merge of change requests. Conflicting changes are put
+//! into a change request.
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::job::{Syncing, common};
+use crate::{
+    Error, Result,
+    content::{Merged, ThreeWay},
+    model::{
+        ChangeRequestId, ChangeRequestStatus, GitCommit, GitSyncDirection, JobId, JobResult, JobStage,
+        RevisionId, Subject,
+    },
+    platform::{
+        Actor, Platform,
+        content::change_requests::new_request,
+        exchange::git::{
+            export::Attempt,
+            import::Read,
+            sync::{ImportPayload, MadeBy, Times, in_sync, move_head_in_sync},
+        },
+        jobs::{Effect, Progress, Run, Urgency},
+        library::follow::git::{Wake, enqueue},
+    },
+    policy::SpaceProof,
+    store::{
+        Hash, Key, Operation, Tx,
+        jobs::{self, JobOutcome},
+        records::{
+            ChangeRequestRecord, GitState, GitSyncConflict, GitSyncState, RevisionRecord, SpaceRecord,
+        },
+    },
+};
+
+/// The outcome of recording a synchronization.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Stored {
+    /// The result is recorded and the job is finished.
+    Done,
+    /// One of the sides has changed.
+    Changed,
+    /// The setting was replaced.
+    Stale(String),
+    /// Another worker has taken over the job.
+    TakenOver,
+}
+
+/// The content of a commit as a revision, in sync with the commit independent of the live content.
+pub(super) struct Theirs {
+    pub(super) revision: RevisionRecord,
+    pub(super) git: GitState,
+}
+
+impl Platform {
+    /// Merges a commit with the content of its space.
+    pub(super) async fn unite(
+        &self,
+        at: Syncing<'_>,
+        run: &mut Run,
+        progress: &mut Progress<'_>,
+    ) -> Result<Attempt> {
+        let storing = self.storing();
+        progress.stage(JobStage::ConfigCheck).await?;
+        let space = &*at.space;
+        // Without a common revision the base is empty, so that all content counts as added.
+        let base = common(self, &at).await?;
+        let on = match &base {
+            Some(base) => SpaceRecord { head: base.id.clone(), root: base.root, ..space.clone() },
+            None => SpaceRecord { git: None, ..space.clone() },
+        };
+        let base_root = match &base {
+            Some(base) => base.root,
+            None => self.content().empty_root(&space.domain).await?,
+        };
+        let read = self.read_commit(&at.payload, &on, at.checkout, progress).await?;
+        progress.stage(JobStage::Finalize).await?;
+        let sides = ThreeWay { base: base_root, ours: space.root, theirs: read.root };
+        let merged = self.content().merge(&space.domain, sides).await?;
+        let theirs = self.theirs(&at, run, read);
+        let base = match base {
+            Some(base) => RevisionRecord::clone(&base),
+            // The empty base of a change request.
+            None => {
+                let (now, by) = (theirs.revision.created_at, at.sync.by.clone());
+                RevisionRecord::new(self.id(), space.id.clone(), base_root, now, by)
+            }
+        };
+        let revision = RevisionRecord { parents: vec![base.id.clone()], ..theirs.revision };
+        let theirs = Theirs { revision, ..theirs };
+        self.require_stored(storing)?;
+        match merged.is_clean() {
+            true => self.store_united(at, theirs, merged, run).await,
+            false => self.store_conflict(at, (base, theirs), merged, run).await,
+        }
+    }
+
+    /// The imported content of a commit as a revision.
+    pub(super) fn theirs(&self, at: &Syncing<'_>, run: &mut Run, read: Read) -> Theirs {
+        for warning in &read.warnings {
+            run.say(self, warning.clone());
+        }
+        run.say(self, read.what);
+        let (id, now, commit): (RevisionId, _, _) = (self.id(), self.now(), at.checkout.commit());
+        let state = at.payload.state(&commit.oid, &id, Times { event: run.job.lane_at, now });
+        let by = at.sync.by.clone();
+        Theirs {
+            revision: RevisionRecord {
+                git: Some(at.payload.commit(commit, MadeBy::SomebodyElse)),
+                ..RevisionRecord::new(id, at.space.id.clone(), read.root, now, by)
+            },
+            git: GitState { layout: Some(read.layout), places: read.places, ..state },
+        }
+    }
+
+    async fn store_united(
+        &self,
+        at: Syncing<'_>,
+        theirs: Theirs,
+        merged: Merged,
+        run: &mut Run,
+    ) -> Result<Attempt> {
+        let space = &at.space;
+        let id: RevisionId = self.id();
+        let result = match merged.root {
+            root if root == space.root => None,
+            root if root == theirs.revision.root => Some(theirs.revision.id.clone()),
+            _ => Some(id.clone()),
+        };
+        run.say(self, "united what the space and the repository have changed".to_owned());
+        let result = JobResult { revision: result, ..JobResult::default() };
+        let live = RevisionRecord {
+            parents: vec![space.head.clone(), theirs.revision.id.clone()],
+            ..RevisionRecord::new(
+                id,
+                space.id.clone(),
+                merged.root,
+                theirs.revision.created_at,
+                at.sync.by.clone(),
+            )
+        };
+        let finished = run.finish(self, JobOutcome { result: Some(result), object: None });
+        let operation = StoreUnited {
+            head: space.head.clone(),
+            ours: space.root,
+            payload: at.payload,
+            theirs,
+            live,
+            job: self.id(),
+            finished,
+        };
+        let stored = self.write(&Actor::Platform, &operation).await?;
+        Ok(self.attempt(stored, run))
+    }
+
+    async fn store_conflict(
+        &self,
+        at: Syncing<'_>,
+        (base, theirs): (RevisionRecord, Theirs),
+        merged: Merged,
+        run: &mut Run,
+    ) -> Result<Attempt> {
+        let id: ChangeRequestId = self.id();
+        let what = format!(
+            "{} changes cannot be united with those of the space; they are in a change request, and nothing is \
+             exported until it is merged or archived",
+            merged.conflicts.len()
+        );
+        run.say(self, what);
+        let result = JobResult { change_request: Some(id.clone()), ..JobResult::default() };
+        let finished = run.finish(self, JobOutcome { result: Some(result), object: None });
+        let operation =
+            StoreConflict { head: at.space.head.clone(), payload: at.payload, id, base, theirs, finished };
+        let stored = self.write(&Actor::Platform, &operation).await?;
+        Ok(self.attempt(stored, run))
+    }
+
+    /// The outcome of an attempt after recording.
+    pub(super) fn attempt(&self, stored: Stored, run: &mut Run) -> Attempt {
+        match stored {
+            Stored::Done => Attempt::Ended(Effect::Finished),
+            Stored::Changed => Attempt::Moved,
+            Stored::Stale(why) => {
+                run.say(self, why);
+                Attempt::Ended(Effect::Done)
+            }
+            Stored::TakenOver => {
+                tracing::warn!(job.id = %run.job.id, "another worker has taken the synchronization over");
+                Attempt::Ended(Effect::Finished)
+            }
+        }
+    }
+}
+
+/// Begins a transaction that records a synchronization, and finishes its job. Returns the space, or the reason why
+/// nothing is to be recorded.
+pub(super) async fn begin(
+    tx: &mut Tx,
+    payload: &ImportPayload,
+    head: &RevisionId,
+    finished: &jobs::FinishJob,
+) -> Result<std::result::Result<SpaceProof, Stored>> {
+    let proof = payload.proof(tx).await?;
+    let old = proof.space();
+    if let Some(why) = payload.is_stale(old, finished.job.lane_at) {
+        return Ok(Err(Stored::Stale(why)));
+    }
+    if old.head != *head {
+        return Ok(Err(Stored::Changed));
+    }
+    if !jobs::finish(tx, finished).await? {
+        return Ok(Err(Stored::TakenOver));
+    }
+    Ok(Ok(proof))
+}
+
+/// Records the merge of a commit with the content of a space.
+struct StoreUnited {
+    payload: ImportPayload,
+    /// The live revision that was merged; `ours` is its content.
+    head: RevisionId,
+    ours: Hash,
+    theirs: Theirs,
+    live: RevisionRecord,
+    /// The id of the job that exports the changes of the space.
+    job: JobId,
+    finished: jobs::FinishJob,
+}
+
+#[async_trait]
+impl Operation for StoreUnited {
+    type Out = Stored;
+    const NAME: &'static str = "git_united";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Stored> {
+        let proof = match begin(tx, &self.payload, &self.head, &self.finished).await? {
+            Ok(proof) => proof,
+            Err(stored) => return Ok(stored),
+        };
+        let Theirs { revision, git } = &self.theirs;
+        if self.live.root == revision.root {
+            let live = RevisionRecord { parents: vec![self.head.clone()], ..revision.clone() };
+            move_head_in_sync(tx, &proof, live, (GitSyncDirection::Import, git.clone())).await?;
+            return Ok(Stored::Done);
+        }
+        tx.create(revision.clone());
+        if self.live.root != self.ours {
+            let done = (GitSyncDirection::Import, git.clone());
+            move_head_in_sync(tx, &proof, self.live.clone(), done).await?;
+            return Ok(Stored::Done);
+        }
+        let now = revision.created_at;
+        let new = in_sync(proof.space(), GitSyncDirection::Import, (git.clone(), now));
+        let space = tx.put(&**proof.space(), new)?;
+        let wake = Wake { job: self.job.clone(), by: None, now, urgency: Urgency::Follows };
+        enqueue(tx, &space, wake).await?;
+        Ok(Stored::Done)
+    }
+}
+
+/// Records a change request with the content of a commit, for users to resolve the conflicts.
+struct StoreConflict {
+    payload: ImportPayload,
+    head: RevisionId,
+    id: ChangeRequestId,
+    base: RevisionRecord,
+    theirs: Theirs,
+    finished: jobs::FinishJob,
+}
+
+#[async_trait]
+impl Operation for StoreConflict {
+    type Out = Stored;
+    const NAME: &'static str = "git_conflict";
+
+    fn hot(&self) -> Vec<Key> {
+        vec![ChangeRequestRecord::last_number(&self.payload.space)]
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Stored> {
+        let proof = match begin(tx, &self.payload, &self.head, &self.finished).await? {
+            Ok(proof) => proof,
+            Err(stored) => return Ok(stored),
+        };
+        let (space, Theirs { revision, git }) = (proof.space(), &self.theirs);
+        if tx.get::<RevisionRecord>(&RevisionRecord::at(&space.id, &self.base.id)).await?.is_none() {
+            tx.create(self.base.clone());
+        }
+        tx.create(revision.clone());
+        let request = ChangeRequestRecord {
+            status: ChangeRequestStatus::Open,
+            subject: subject(revision.git.as_ref()),
+            head: revision.id.clone(),
+            root: revision.root,
+            initial: self.base.id.clone(),
+            base_root: self.base.root,
+            ..new_request(tx, space, (&self.id, &revision.by), revision.created_at).await?
+        };
+        tx.create(request);
+        let since = space.git.as_ref().and_then(|git| git.revision.clone());
+        let conflict = GitSyncConflict { request: self.id.clone(), since, then: git.clone() };
+        put_conflict(tx, space, conflict)?;
+        Ok(Stored::Done)
+    }
+}
+
+/// Records the conflict of a space.
+pub(super) fn put_conflict(tx: &mut Tx, space: &SpaceRecord, conflict: GitSyncConflict) -> Result<()> {
+    let Some(sync) = &space.git_sync else { return Err(Error::internal("the setting is there")) };
+    let sync = GitSyncState { conflict: Some(conflict), ..GitSyncState::clone(sync) };
+    tx.put(space, SpaceRecord { git_sync: Some(Box::new(sync)), ..space.clone() })?;
+    Ok(())
+}
+
+/// The subject of the change request for a commit.
+pub(super) fn subject(commit: Option<&GitCommit>) -> Subject {
+    let oid: String = commit.map(|commit| commit.oid.chars().take(7).collect()).unwrap_or_default();
+    Subject::cut(&format!("Changes from Git {oid}")).unwrap_or_default()
+}

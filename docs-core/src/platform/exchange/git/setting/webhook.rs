@@ -1,0 +1,292 @@
+//! Webhook deliveries of Git hosts: a push that is signed with the secret of a space's webhook starts a
+//! synchronization.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use data_encoding::HEXLOWER_PERMISSIVE;
+use hmac::{Hmac, KeyInit, Mac};
+use serde::Deserialize;
+use sha2::Sha256;
+
+use super::secret_purpose;
+use crate::{
+    BoxFuture, Error, ErrorKind, Result,
+    model::{JobId, SpaceId, Timestamp},
+    platform::{
+        Platform,
+        jobs::Urgency,
+        library::follow::git::{Wake, enqueue},
+    },
+    store::{Operation, Tx, records::SpaceRecord},
+};
+
+/// Maximum size of a delivery in bytes, as sent by the largest host.
+pub(in crate::platform) const MAX_DELIVERY: u64 = 25 << 20;
+/// Maximum size of a delivery that is parsed, in bytes. A longer one starts a synchronization unparsed.
+const MAX_READ: usize = 1 << 20;
+/// Length of a signature in bytes.
+const SIGNATURE: usize = 32;
+/// The commit id in the push of a deleted branch.
+const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
+
+/// The kind of a host event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum GitHostEvent {
+    /// A push to the repository.
+    Push,
+    /// Any other event, such as a test of the URL.
+    Other,
+}
+
+/// The authentication and kind of a delivery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GitDelivery<'h> {
+    /// The signature of the body, `sha256=` and 64 hexadecimal digits: HMAC-SHA256 with the secret as its key.
+    pub signature: Option<&'h str>,
+    /// The secret itself, from hosts that do not sign deliveries.
+    pub token: Option<&'h str>,
+    pub event: GitHostEvent,
+}
+
+/// The result of a delivery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum GitWebhookAnswer {
+    /// A synchronization is enqueued.
+    Enqueued,
+    /// No action is needed.
+    Nothing,
+}
+
+/// A delivery to the webhook of a space, whose body is received in parts.
+///
+/// # Example
+/// ```
+/// # use docs_core::{Platform, Result, platform::{GitDelivery, GitHostEvent, GitWebhook}};
+/// # async fn example(platform: &Platform, space: &str, signature: &str, body: &[u8]) -> Result<()> {
+/// let delivery = GitDelivery { signature: Some(signature), token: None, event: GitHostEvent::Push };
+/// let mut webhook = GitWebhook::open(platform, space, delivery).await?;
+/// webhook.take(body)?;
+/// println!("{:?}", webhook.end().await?);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct GitWebhook<'p> {
+    platform: &'p Platform,
+    /// The space, if it has a webhook.
+    space: Option<SpaceId>,
+    /// The expected signature of the body.
+    signature: Option<Vec<u8>>,
+    has_token: bool,
+    event: GitHostEvent,
+    mac: Hmac<Sha256>,
+    /// The body received so far, up to a limit.
+    body: Vec<u8>,
+    size: u64,
+}
+
+impl<'p> GitWebhook<'p> {
+    /// Begins a delivery for a space. A missing webhook is only reported at the [`end`](Self::end), together with a
+    /// wrong signature, so that callers cannot probe for webhooks. A delivery without any valid proof is rejected
+    /// before its body is received, for every space.
+    ///
+    /// # Errors
+    /// `NotFound` without a well-formed signature and without the secret; store errors.
+    pub fn open(
+        platform: &'p Platform,
+        space: &'p str,
+        delivery: GitDelivery<'p>,
+    ) -> BoxFuture<'p, Result<Self>> {
+        Box::pin(async move {
+            let signature = delivery.signature.and_then(signature_of);
+            if signature.is_none() && delivery.token.is_none() {
+                return Err(no_webhook());
+            }
+            let found = match space.parse::<SpaceId>() {
+                Ok(id) => platform.read().await?.get::<SpaceRecord>(&SpaceRecord::at(&id)).await?,
+                Err(_) => None,
+            };
+            let secret = found.as_ref().and_then(|space| platform.webhook_secret(space));
+            let has_token = match (delivery.token, &secret) {
+                // Comparing hashes takes constant time in the secret.
+                (Some(token), Some(secret)) => {
+                    blake3::hash(token.as_bytes()) == blake3::hash(secret.as_bytes())
+                }
+                _ => false,
+            };
+            if signature.is_none() && !has_token {
+                return Err(no_webhook());
+            }
+            Ok(Self {
+                platform,
+                space: found.filter(|_| secret.is_some()).map(|space| space.id.clone()),
+                signature,
+                has_token,
+                event: delivery.event,
+                mac: mac(secret.as_deref().unwrap_or_default()),
+                body: Vec::new(),
+                size: 0,
+            })
+        })
+    }
+
+    /// Checks the announced size of the body.
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn announce(&self, size: u64) -> Result<()> {
+        if size <= MAX_DELIVERY {
+            return Ok(());
+        }
+        let message = format!("the body: must have at most {MAX_DELIVERY} bytes");
+        Err(Error::new(ErrorKind::TooLarge, message))
+    }
+
+    /// Returns `true` while the bytes of the body are kept in memory: for a space with a webhook, up to a limit.
+    #[must_use]
+    pub fn keeps_bytes(&self) -> bool {
+        self.space.is_some() && self.body.len() <= MAX_READ
+    }
+
+    /// Receives a part of the body.
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn take(&mut self, part: &[u8]) -> Result<()> {
+        self.size += part.len() as u64;
+        self.announce(self.size)?;
+        self.mac.update(part);
+        if self.keeps_bytes() {
+            self.body.extend_from_slice(part);
+        }
+        Ok(())
+    }
+
+    /// Ends the body and processes the delivery.
+    ///
+    /// # Errors
+    /// `NotFound` for a missing space, a space without a webhook, and a delivery without proof; store errors.
+    ///
+    /// # Cancel safety
+    /// Dropping the future enqueues one job or none.
+    pub fn end(self) -> BoxFuture<'p, Result<GitWebhookAnswer>> {
+        Box::pin(async move {
+            let is_signed = match &self.signature {
+                Some(signature) => self.mac.verify_slice(signature).is_ok(),
+                None => false,
+            };
+            let space = self.space.filter(|_| is_signed || self.has_token).ok_or_else(no_webhook)?;
+            if self.event != GitHostEvent::Push {
+                return Ok(GitWebhookAnswer::Nothing);
+            }
+            let push = match self.size > MAX_READ as u64 {
+                true => Push::default(),
+                // An authenticated push with an unknown body still starts a synchronization.
+                false => serde_json::from_slice(&self.body).unwrap_or_default(),
+            };
+            let (job, now) = (self.platform.id(), self.platform.now());
+            self.platform.upkeep(&TakePush { space, push, job, now }).await.map(|is_enqueued| {
+                match is_enqueued {
+                    true => GitWebhookAnswer::Enqueued,
+                    false => GitWebhookAnswer::Nothing,
+                }
+            })
+        })
+    }
+}
+
+impl Platform {
+    /// The webhook secret of a space, if it has one.
+    fn webhook_secret(&self, space: &SpaceRecord) -> Option<String> {
+        let sync = space.git_sync.as_ref().filter(|_| space.deleted_at.is_none())?;
+        match self.secrets().open(&secret_purpose(&space.id), &sync.sealed_secret) {
+            Ok(secret) => Some(secret),
+            Err(_) => {
+                tracing::warn!(space = %space.id, "the secret of a webhook was sealed with another key; rotate it");
+                None
+            }
+        }
+    }
+}
+
+/// Decodes a well-formed signature.
+fn signature_of(text: &str) -> Option<Vec<u8>> {
+    let hex = text.strip_prefix("sha256=").filter(|hex| hex.len() == 2 * SIGNATURE)?;
+    HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).ok()
+}
+
+fn no_webhook() -> Error {
+    Error::not_found("webhook")
+}
+
+fn mac(key: &str) -> Hmac<Sha256> {
+    Hmac::<Sha256>::new_from_slice(key.as_bytes())
+        .unwrap_or_else(|_| unreachable!("a key may have any length"))
+}
+
+/// The fields of a push that are used. Pushes in other formats have none of them.
+#[derive(Clone, Debug, Default, Deserialize)]
+struct Push {
+    #[serde(default, rename = "ref")]
+    reference: Option<String>,
+    #[serde(default)]
+    after: Option<String>,
+}
+
+/// Enqueues the job for a push; `Out` is `false` if it needs no synchronization.
+struct TakePush {
+    space: SpaceId,
+    push: Push,
+    job: JobId,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for TakePush {
+    type Out = bool;
+    const NAME: &'static str = "git_push_taken";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.space)).await?;
+        let Some(space) = space.filter(|space| space.deleted_at.is_none()) else { return Ok(false) };
+        let Some(sync) = &space.git_sync else { return Ok(false) };
+        let is_other = self.push.reference.as_ref().is_some_and(|it| **it != *sync.setting.reference);
+        let is_known = self.push.after.as_ref().is_some_and(|oid| {
+            oid == NO_COMMIT || space.git.as_ref().is_some_and(|git| git.is_of(oid, &sync.source()))
+        });
+        if !sync.setting.direction.imports() || is_other || is_known {
+            return Ok(false);
+        }
+        let wake = Wake { job: self.job.clone(), by: None, now: self.now, urgency: Urgency::Follows };
+        enqueue(tx, &space, wake).await?;
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_is_that_of_the_documentation_of_github() {
+        let mut mac = mac("It's a Secret to Everybody");
+        mac.update(b"Hello, World!");
+        let signature = "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+        assert_eq!(data_encoding::HEXLOWER.encode(&mac.finalize().into_bytes()), signature);
+    }
+
+    #[test]
+    fn what_is_no_push_in_the_usual_words_says_nothing() {
+        let read = |text: &str| serde_json::from_str::<Push>(text).unwrap_or_default();
+        let push = read(r#"{"after":"ab","ref":"refs/heads/main","commits":[{"id":1}]}"#);
+        assert_eq!((push.reference.as_deref(), push.after.as_deref()), (Some("refs/heads/main"), Some("ab")));
+        for other in ["", "[]", "payload=%7B%7D", r#"{"push":{"changes":[]}}"#, r#"{"ref":5}"#] {
+            assert!(read(other).reference.is_none() && read(other).after.is_none(), "{other}");
+        }
+    }
+}

@@ -1,0 +1,543 @@
+//! Common parts of Git imports and exports.
+
+use std::{borrow::Cow, sync::Arc};
+
+use async_trait::async_trait;
+use percent_encoding::percent_decode_str;
+use serde::{Deserialize, Serialize};
+use url::{ParseError, Url};
+
+use crate::{
+    Error, ErrorKind, Result,
+    content::gitsync::{Entry, EntryKind, FormatError, PathError, RepoConfig, RepoPath, RepoTree},
+    model::{
+        BoundedText, ExportGitRepository, GitCommit, GitInfoProvider, GitInfoUpdate, GitProvider, GitSync,
+        GitSyncDirection, ImportGitRepository, JobId, RevisionId, SpaceId, Timestamp, Url as WebUrl, UserId,
+        has_credentials, is_written_out, web_url, without_nul,
+    },
+    platform::{
+        Actor, Platform, access,
+        jobs::{Job, Run},
+        library::spaces::move_head_to,
+    },
+    policy::{SpaceAction, SpaceProof},
+    ports::{Checkout, Commit, FetchRequest, GitAccess, GitError, RepoEntryKind},
+    store::{
+        Operation, Tx,
+        jobs::{self, Audience, NewJob, PutOff},
+        records::{ContentPlaces, GitState, RevisionRecord, SpaceRecord, git_source},
+    },
+};
+
+/// Maximum length of a stored commit message in characters.
+const MAX_MESSAGE: usize = 4_000;
+
+/// The locations of the content in a commit, in their stored form.
+pub(super) fn places_of(config: &RepoConfig) -> Option<ContentPlaces> {
+    let project = config.project();
+    let below = |path: &RepoPath| {
+        if *path == project { Some(String::new()) } else { path.below(&project).map(str::to_owned) }
+    };
+    Some(ContentPlaces {
+        root: below(&config.root)?,
+        readme: below(&config.readme)?,
+        summary: below(&config.summary)?,
+    })
+}
+
+/// The payload of an import.
+pub(in crate::platform) type ImportPayload = SyncPayload<ImportGitRepository>;
+/// The payload of an export.
+pub(in crate::platform) type ExportPayload = SyncPayload<ExportGitRepository>;
+
+/// The payload of an import or export in its stored form, without plain credentials.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct SyncPayload<R> {
+    pub(super) space: SpaceId,
+    /// The requesting user, who is the author of the revision.
+    pub(super) by: UserId,
+    /// The request. Its URL has no credentials.
+    pub(super) request: R,
+    /// The URL with credentials, sealed.
+    #[serde(default)]
+    pub(super) sealed_url: Option<String>,
+    /// The setting that caused the job; `None` if a user requested it.
+    #[serde(skip)]
+    pub(super) setting: Option<FromSetting>,
+}
+
+/// The context of an import or export that a setting of the space has caused.
+#[derive(Clone, Debug)]
+pub(in crate::platform) struct FromSetting {
+    /// The id of the setting. Results under a replaced setting are discarded.
+    pub(super) generation: String,
+    /// The handling of fields that files cannot represent.
+    pub(super) unsaid: Unsaid,
+    /// The time at which the exported revision became live. It is the commit time, so that a pushed commit can be
+    /// recognized.
+    pub(super) committed_at: Option<Timestamp>,
+}
+
+/// The handling of fields that files cannot represent in an import: emojis, icons and conditions of groups and links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unsaid {
+    /// Clears the fields.
+    Lost,
+    /// Retains the fields of the space.
+    Kept,
+}
+
+/// The common fields of both kinds of requests.
+pub(in crate::platform) struct Wanted<'r> {
+    pub(super) url: &'r str,
+    pub(super) reference: &'r str,
+    pub(super) cache_id: Option<&'r str>,
+    pub(super) tree_url: Option<&'r str>,
+    pub(super) commit_url: Option<&'r str>,
+    pub(super) directory: &'r str,
+    pub(super) info: Option<&'r GitInfoUpdate>,
+    pub(super) timestamp: Option<Timestamp>,
+    /// `true` if the job also runs after a later event was applied.
+    pub(super) is_unordered: bool,
+}
+
+/// A request for an import or export.
+pub(in crate::platform) trait SyncRequest:
+    Clone + Send + Sync + Serialize + 'static
+{
+    /// The access to the ref that is needed.
+    const ACCESS: GitAccess;
+
+    fn wanted(&self) -> Wanted<'_>;
+
+    /// Replaces the URL of the request.
+    fn at(self, url: String) -> Result<Self>;
+}
+
+macro_rules! sync_request {
+    ($request:ty, $access:expr, $is_unordered:expr) => {
+        impl SyncRequest for $request {
+            const ACCESS: GitAccess = $access;
+
+            fn wanted(&self) -> Wanted<'_> {
+                Wanted {
+                    url: &self.url,
+                    reference: &self.reference,
+                    cache_id: self.repo_cache_id.as_deref(),
+                    tree_url: self.repo_tree_url.as_deref(),
+                    commit_url: self.repo_commit_url.as_deref(),
+                    directory: self.repo_project_directory.as_deref().unwrap_or_default(),
+                    info: self.git_info.as_ref(),
+                    timestamp: self.timestamp,
+                    is_unordered: $is_unordered(self),
+                }
+            }
+
+            fn at(mut self, url: String) -> Result<Self> {
+                self.url = BoundedText::new(url).map_err(|e| Error::invalid("url", e))?;
+                Ok(self)
+            }
+        }
+    };
+}
+
+sync_request!(ImportGitRepository, GitAccess::Fetch, |it: &Self| is_set(it.force) || is_set(it.standalone));
+sync_request!(ExportGitRepository, GitAccess::Push, |it: &Self| is_set(it.force));
+
+pub(super) fn is_set(flag: Option<bool>) -> bool {
+    flag == Some(true)
+}
+
+impl<R: SyncRequest> SyncPayload<R> {
+    /// The identity of the source without the commit: the same commit from another source counts as different.
+    pub(super) fn source(&self) -> String {
+        let wanted = self.request.wanted();
+        git_source(wanted.url, wanted.reference, wanted.directory)
+    }
+
+    /// The folder of the repository that contains the documentation.
+    pub(super) fn project(&self) -> Result<RepoPath> {
+        RepoPath::new(self.request.wanted().directory).map_err(|error| path_error(&error))
+    }
+
+    /// The space, unless it is deleted.
+    pub(super) async fn live_space(&self, platform: &Platform) -> Result<Arc<SpaceRecord>> {
+        let space: Option<Arc<SpaceRecord>> =
+            platform.read().await?.get(&SpaceRecord::at(&self.space)).await?;
+        space.filter(|space| space.deleted_at.is_none()).ok_or_else(|| Error::not_found("space"))
+    }
+
+    /// Checks the permission to store the result: while the job ran, the user may have lost it, or the space may have
+    /// been deleted. Jobs of a setting act for the platform.
+    pub(super) async fn proof(&self, tx: &Tx) -> Result<SpaceProof> {
+        let actor = match &self.setting {
+            Some(_) => Actor::Platform,
+            None => Actor::User(self.by.clone()),
+        };
+        access::space(tx, &actor, &self.space).await?.require(SpaceAction::Manage)
+    }
+
+    /// The reason why the result is obsolete: a later event was applied first, or the setting was replaced.
+    pub(super) fn is_stale(&self, space: &SpaceRecord, event_at: Timestamp) -> Option<String> {
+        if let Some(setting) = &self.setting {
+            let current = space.git_sync.as_ref().map(|sync| &sync.generation);
+            return (current != Some(&setting.generation))
+                .then(|| "dropped: the setting of the space was changed meanwhile".to_owned());
+        }
+        if self.request.wanted().is_unordered {
+            return None;
+        }
+        let last = space.git.as_ref()?.event_at?;
+        (event_at < last)
+            .then(|| format!("dropped: an event of {last} was applied already, this one is of {event_at}"))
+    }
+
+    /// The URL with its credentials.
+    pub(super) fn url(&self, platform: &Platform, run: &Run) -> Result<String> {
+        let Some(sealed) = &self.sealed_url else { return Ok(self.request.wanted().url.to_owned()) };
+        if self.setting.is_some() {
+            return opened_url(platform, &self.space, sealed);
+        }
+        platform.secrets().open(run.job.id.as_str(), sealed).map_err(|_| {
+            Error::new(ErrorKind::Precondition, "the credentials were sealed by another server; ask again")
+        })
+    }
+
+    /// The fetch of a ref. The cache id defaults to the id of the space.
+    pub(super) fn fetch_of(&self, url: &str, reference: &str) -> FetchRequest {
+        let cache_id = self.request.wanted().cache_id.map_or_else(|| self.space.to_string(), str::to_owned);
+        FetchRequest { url: url.to_owned(), reference: reference.to_owned(), cache_id: Some(cache_id) }
+    }
+
+    /// The state of the space's repository after the job.
+    pub(super) fn state(&self, oid: &str, revision: &RevisionId, at: Times) -> GitState {
+        let wanted = self.request.wanted();
+        // The link for readers: from the request, else the repository, unless that is on the server's disk.
+        let shown = wanted.info.and_then(|info| info.url.as_deref());
+        let local = Url::parse(wanted.url).is_ok_and(|url| url.scheme() == "file");
+        let link = shown.or(wanted.tree_url).filter(|url| !url.is_empty());
+        let link = link.or_else(|| (!local).then_some(wanted.url));
+        // The tree URL ends in a branch, not in the name of the repository.
+        let name = repo_name(shown.filter(|url| !url.is_empty()).unwrap_or(wanted.url));
+        GitState {
+            info: GitSync {
+                repo_name: (!name.is_empty()).then_some(name),
+                installation_provider: wanted.info.and_then(|info| info.provider).map(|provider| {
+                    match provider {
+                        GitInfoProvider::Github => GitProvider::Github,
+                        GitInfoProvider::Gitlab => GitProvider::Gitlab,
+                    }
+                }),
+                integration: None,
+                url: link.map(str::to_owned),
+                repo_tree_url: wanted.tree_url.filter(|url| !url.is_empty()).map(str::to_owned),
+                updated_at: Some(at.now),
+            },
+            oid: Some(oid.to_owned()),
+            source: Some(self.source()),
+            event_at: Some(at.event),
+            revision: Some(revision.clone()),
+            layout: None,
+            places: None,
+        }
+    }
+
+    /// The commit as shown with the revision.
+    pub(super) fn commit(&self, commit: &Commit, made_by: MadeBy) -> GitCommit {
+        let wanted = self.request.wanted();
+        let below = wanted.commit_url.filter(|url| !url.is_empty());
+        let is_ours = made_by == MadeBy::Platform;
+        GitCommit {
+            oid: commit.oid.clone(),
+            // Stores reject NUL, which must not prevent the import of a commit.
+            message: shown_message(&commit.message),
+            created_by_platform: is_ours,
+            created_by_git_book: is_ours,
+            url: below.map(|url| format!("{}/{}", url.trim_end_matches('/'), commit.oid)),
+            reference: Some(wanted.reference.to_owned()),
+        }
+    }
+}
+
+/// The times of an event and of its application.
+#[derive(Clone, Copy)]
+pub(super) struct Times {
+    pub(super) event: Timestamp,
+    pub(super) now: Timestamp,
+}
+
+/// The author of a commit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum MadeBy {
+    Platform,
+    SomebodyElse,
+}
+
+/// The record of a space after a synchronization with a commit.
+pub(super) fn in_sync(
+    old: &SpaceRecord,
+    done: GitSyncDirection,
+    (git, now): (GitState, Timestamp),
+) -> SpaceRecord {
+    let mut git_sync = old.git_sync.clone();
+    if let Some(sync) = &mut git_sync {
+        sync.note(done, &git, now);
+    }
+    SpaceRecord { git: Some(git), git_sync, ..old.clone() }
+}
+
+/// Makes a revision the head of its space. The space is then in sync with Git, with this revision or with one of its
+/// parents.
+pub(super) async fn move_head_in_sync(
+    tx: &mut Tx,
+    proof: &SpaceProof,
+    revision: RevisionRecord,
+    (done, git): (GitSyncDirection, GitState),
+) -> Result<()> {
+    let old = proof.space();
+    let new = SpaceRecord {
+        head: revision.id.clone(),
+        root: revision.root,
+        updated_at: revision.created_at.later_than(old.updated_at),
+        ..in_sync(old, done, (git, revision.created_at))
+    };
+    move_head_to(tx, proof, new, revision).await
+}
+
+/// The sealing purpose of the URL of a space's setting.
+pub(super) fn url_purpose(space: &SpaceId) -> String {
+    format!("git-sync-url {space}")
+}
+
+/// The URL of a space's setting with its credentials.
+pub(super) fn opened_url(platform: &Platform, space: &SpaceId, sealed: &str) -> Result<String> {
+    platform.secrets().open(&url_purpose(space), sealed).map_err(|_| {
+        let message = "the credentials were sealed with another key; set the synchronization again with them";
+        Error::new(ErrorKind::Precondition, message)
+    })
+}
+
+/// The files of a commit.
+pub(super) fn tree_of(checkout: &dyn Checkout) -> RepoTree {
+    RepoTree::new(checkout.entries().iter().map(|entry| Entry {
+        path: entry.path.clone(),
+        size: entry.size,
+        kind: match &entry.kind {
+            RepoEntryKind::File => EntryKind::File,
+            RepoEntryKind::Symlink(target) => EntryKind::Symlink(target.clone()),
+            RepoEntryKind::Submodule => EntryKind::Submodule,
+        },
+    }))
+}
+
+/// Decodes a file as text. The second part lists replacements, each as the end of a sentence.
+pub(super) fn readable(bytes: Vec<u8>) -> (String, Vec<&'static str>) {
+    let mut replaced = Vec::new();
+    let text = String::from_utf8(bytes).unwrap_or_else(|error| {
+        replaced.push("is not UTF-8; what is not was replaced");
+        String::from_utf8_lossy(error.as_bytes()).into_owned()
+    });
+    // The API rejects NUL, so a client could not save the page again.
+    let clean = match without_nul(&text) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(clean) => Some(clean),
+    };
+    if clean.is_some() {
+        replaced.push("contains the NUL character, which was replaced");
+    }
+    (clean.unwrap_or(text), replaced)
+}
+
+/// The name of a repository: the last segment of its path.
+fn repo_name(address: &str) -> String {
+    let url = Url::parse(address);
+    let path = url.as_ref().map_or(address, Url::path).trim_end_matches('/');
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let name = percent_decode_str(last.trim_end_matches(".git")).decode_utf8_lossy();
+    without_nul(&name).into_owned()
+}
+
+/// Maps a Git failure to a job error: temporary failures are retried.
+pub(super) fn git_error(error: GitError) -> Error {
+    let kind = if error.may_pass() { ErrorKind::Unavailable } else { ErrorKind::Invalid };
+    Error::new(kind, error.to_string()).caused_by(error)
+}
+
+/// The error of an export to a deleted branch, which must not be recreated without a request.
+pub(super) fn branch_is_gone(reference: &str) -> Error {
+    Error::invalid(
+        "ref",
+        format!("the repository has no {reference} any more; make it again, or set another ref"),
+    )
+}
+
+pub(super) fn format_error(error: FormatError) -> Error {
+    Error::new(ErrorKind::Invalid, error.to_string()).caused_by(error)
+}
+
+pub(super) fn path_error(error: &PathError) -> Error {
+    Error::invalid("repoProjectDirectory", error)
+}
+
+/// Validates the URL of a repository and returns it without credentials.
+pub(super) fn check_url(url: &str) -> Result<String> {
+    let wrong = || Error::invalid("url", "must be an absolute https, http or file URL");
+    let no_host = || {
+        Error::invalid("url", "must be a URL with a host; percent-encode special characters of a password")
+    };
+    if url.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err(wrong());
+    }
+    let mut parsed = match Url::parse(url) {
+        Err(ParseError::RelativeUrlWithoutBase) => return Err(wrong()),
+        // A slash in a password ends the host too early. The rest is not a valid host, and is rejected before it is
+        // stored.
+        Err(_) => return Err(no_host()),
+        Ok(parsed) => parsed,
+    };
+    let has_host = match parsed.scheme() {
+        "https" | "http" => web_url(url).is_some(),
+        "file" => true,
+        _ => return Err(wrong()),
+    };
+    if !is_written_out(url, &parsed) {
+        return Err(wrong());
+    }
+    if !has_host {
+        return Err(no_host());
+    }
+    if !has_credentials(&parsed) {
+        return Ok(url.to_owned());
+    }
+    let cleaned = parsed.set_password(None).and_then(|()| parsed.set_username(""));
+    cleaned.map_err(|()| no_host())?;
+    Ok(parsed.into())
+}
+
+/// Rejects URLs that readers must not see: those with credentials and those that are not web URLs. An empty text
+/// counts as none.
+pub(super) fn check_shown(field: &str, url: Option<&str>) -> Result<()> {
+    let holds_some = url.is_some_and(|url| match Url::parse(url) {
+        Ok(url) => has_credentials(&url),
+        // An invalid URL with credentials is rejected for the credentials.
+        Err(_) => url.contains('@'),
+    });
+    if holds_some {
+        return Err(Error::invalid(field, "must not hold credentials"));
+    }
+    match url.filter(|url| !url.is_empty()) {
+        Some(url) => WebUrl::new(url).map(drop).map_err(|error| Error::invalid(field, error)),
+        None => Ok(()),
+    }
+}
+
+/// The job lane of a space's imports and exports.
+pub(in crate::platform) fn lane(space: &SpaceId) -> String {
+    format!("git:{space}")
+}
+
+/// Enqueues the job of an import or export.
+pub(super) struct EnqueueGitSync<R> {
+    pub(super) actor: Actor,
+    pub(super) id: JobId,
+    pub(super) payload: SyncPayload<R>,
+    pub(super) now: Timestamp,
+}
+
+#[async_trait]
+impl<R: SyncRequest> Operation for EnqueueGitSync<R>
+where
+    SyncPayload<R>: Job,
+{
+    type Out = ();
+    const NAME: &'static str = <SyncPayload<R> as Job>::KIND;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let space = &self.payload.space;
+        let access = access::space(tx, &self.actor, space).await?;
+        access.require(SpaceAction::Manage)?;
+        // An event without a timestamp sorts after those already applied, even if the clock of this server lags.
+        let applied = access.space().git.as_ref().and_then(|git| git.event_at);
+        let told = self.payload.request.wanted().timestamp;
+        let event_at = told.unwrap_or(self.now.max(applied.unwrap_or(self.now)));
+        let job = self.payload.about(&self.id, space, self.now)?;
+        let audience = Audience::Subject { by: Some(self.payload.by.clone()), same: None };
+        let lane = Some((lane(space), event_at));
+        jobs::enqueue(tx, self.now, NewJob { audience, lane, put_off: PutOff::Yields, ..job }).await
+    }
+}
+
+/// The message of a commit within [`MAX_MESSAGE`] characters, without NUL.
+fn shown_message(message: &str) -> String {
+    without_nul(message).chars().take(MAX_MESSAGE).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_shown_without_its_credentials() {
+        let clean = |url| check_url(url).expect("a URL");
+        assert_eq!(clean("https://me:secret@example.com/a/b.git"), "https://example.com/a/b.git");
+        assert_eq!(clean("https://me@x:secret@example.com"), "https://example.com/");
+        assert_eq!(clean("HTTPS://:secret@Example.com:443/a"), "https://example.com/a");
+        assert_eq!(clean("http://me@[::1]:8080/a.git"), "http://[::1]:8080/a.git");
+        // A URL without credentials is unchanged.
+        assert_eq!(clean("https://Bücher.example:443/a"), "https://Bücher.example:443/a");
+        assert_eq!(clean("http://[::1]:8080/a.git?x"), "http://[::1]:8080/a.git?x");
+        assert_eq!(clean("https://example.com/a@b"), "https://example.com/a@b");
+        assert_eq!(clean("file:///srv/docs"), "file:///srv/docs");
+    }
+
+    #[test]
+    fn a_url_of_another_scheme_is_refused_by_name() {
+        for wrong in [
+            "",
+            "example.com/a",
+            "ssh://git@example.com/a",
+            "gopher://x/",
+            "https://",
+            "https:///a",
+            "https:a.example/b",
+            "https:\\\\a.example\\b",
+            "git://a.example/a.git",
+            "git:a",
+            "https://a b/",
+            "https://a.example:99999/",
+            "https://[::1/a",
+            "https://me:pa/ss@host/x",
+        ] {
+            let error = check_url(wrong).expect_err(wrong);
+            assert!(error.message().starts_with("url: "), "{wrong}: {error}");
+        }
+    }
+
+    #[test]
+    fn shown_urls_must_be_web_urls_without_credentials() {
+        for fine in [None, Some("https://example.com/a@b"), Some("HTTP://example.com"), Some("")] {
+            assert!(check_shown("repoTreeURL", fine).is_ok(), "{fine:?}");
+        }
+        for wrong in [
+            "https://me:secret@example.com/a",
+            "https://me@example.com",
+            "https:me:secret@example.com/a",
+            "HTTPS:\\\\me:secret@example.com",
+            "https://me:secret@example.com:99999/a",
+        ] {
+            let error = check_shown("repoTreeURL", Some(wrong)).expect_err(wrong);
+            assert_eq!(error.message(), "repoTreeURL: must not hold credentials");
+        }
+        for wrong in ["javascript:x", "tree/main", "ftp://example.com", "https://", "data:text/html,x", " "] {
+            let error = check_shown("gitInfo.url", Some(wrong)).expect_err(wrong);
+            assert_eq!(error.message(), "gitInfo.url: must be an absolute http or https URL");
+        }
+    }
+
+    #[test]
+    fn messages_longer_than_the_bound_are_cut() {
+        let shown = |characters: usize| shown_message(&"ä".repeat(characters)).chars().count();
+        let lengths = [MAX_MESSAGE - 1, MAX_MESSAGE, MAX_MESSAGE + 1];
+        assert_eq!(lengths.map(shown), [MAX_MESSAGE - 1, MAX_MESSAGE, MAX_MESSAGE]);
+    }
+}

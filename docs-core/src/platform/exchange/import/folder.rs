@@ -1,0 +1,355 @@
+//! Imports of folders of Markdown files, in the order of a table of contents or of the folders.
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet, HashMap},
+};
+
+use bytes::Bytes;
+
+use super::{
+    Gathered,
+    gather::{Draft, MAX_FILES_BYTES, cut},
+};
+use crate::{
+    Error, Result,
+    content::{
+        Edit, NewBody, NewPage, PageKind, PagePatch, ReusablePatch,
+        gitsync::{
+            Entry, EntryKind, FormatError, ImportPlan, PlannedFile, PlannedKind, PlannedPage, ReferenceKind,
+            RepoConfig, RepoPath, RepoTree, Warning, references,
+        },
+        markdown::parse_page,
+        yield_to_others,
+    },
+    model::{ContentRef, FileId, PageId, ReusableId, without_nul},
+    platform::{Platform, content::files::NewFile},
+    ports::MAX_TEXTS_BYTES,
+};
+
+/// Maximum number of pages in a folder.
+pub(in crate::platform) const MAX_PAGES: usize = 1_000;
+/// Maximum number of imported files that the pages of a folder reference.
+pub(in crate::platform) const MAX_FILES: usize = 1_000;
+
+/// Files by path.
+pub(in crate::platform) struct Folder {
+    /// The name in error messages.
+    name: &'static str,
+    files: BTreeMap<RepoPath, Bytes>,
+    /// The new paths of pages by the paths that links use.
+    aliases: HashMap<RepoPath, RepoPath>,
+    /// A generated table of contents.
+    summary: Option<String>,
+}
+
+impl Folder {
+    pub(in crate::platform) fn new(name: &'static str) -> Self {
+        Self { name, files: BTreeMap::new(), aliases: HashMap::new(), summary: None }
+    }
+
+    pub(in crate::platform) fn put(&mut self, path: RepoPath, bytes: Bytes) {
+        self.files.insert(path, bytes);
+    }
+
+    pub(super) fn has(&self, path: &RepoPath) -> bool {
+        self.files.contains_key(path)
+    }
+
+    /// Redirects links from one path to another.
+    pub(super) fn alias(&mut self, from: RepoPath, to: RepoPath) {
+        self.aliases.insert(from, to);
+    }
+
+    /// Sets a table of contents that takes precedence over a file in the folder.
+    pub(super) fn contents(&mut self, summary: String) {
+        self.summary = Some(summary);
+    }
+
+    /// Uses `index.md` as the README of a folder without one.
+    pub(super) fn readme_of_index(&mut self) {
+        let indexes: Vec<RepoPath> =
+            self.files.keys().filter(|path| path.name() == "index.md").cloned().collect();
+        for index in indexes {
+            let Ok(readme) = index.folder().join("README.md") else { continue };
+            if self.has(&readme) {
+                continue;
+            }
+            if let Some(bytes) = self.files.remove(&index) {
+                self.files.insert(readme.clone(), bytes);
+            }
+            for to in self.aliases.values_mut().filter(|to| **to == index) {
+                *to = readme.clone();
+            }
+            self.aliases.insert(index, readme);
+        }
+    }
+
+    /// Stores the files and adds everything to an import.
+    pub(in crate::platform) async fn add_to(
+        self,
+        platform: &Platform,
+        domain: &str,
+        gathered: &mut Gathered,
+    ) -> Result<()> {
+        let tree = RepoTree::new(self.files.iter().map(|(path, bytes)| Entry {
+            path: path.to_string(),
+            size: bytes.len() as u64,
+            kind: EntryKind::File,
+        }));
+        let wrong = |error: FormatError| Error::invalid("url", format_args!("{}: {error}", self.name));
+        let config = self.text(&RepoConfig::path(&RepoPath::default()));
+        let config = RepoConfig::read(config.as_deref(), &RepoPath::default()).map_err(wrong)?;
+        let summary = self.summary.clone().or_else(|| self.text(&config.summary));
+        let mut plan = ImportPlan::new(&config, &tree, summary.as_deref()).map_err(wrong)?;
+        gathered.warnings.extend(plan.warnings.iter().map(Warning::to_string));
+        let texts = self.texts(&plan)?;
+        for (path, text) in &texts {
+            for reference in references(text, path, &plan.root) {
+                plan.refer(&tree, &reference.path).map_err(wrong)?;
+            }
+            yield_to_others().await;
+        }
+        gathered.warnings.extend(plan.file_warning());
+        let mut reader = FolderReader::new(&self, platform, &tree, &plan);
+        reader.name(&plan);
+        reader.add_files(domain, &plan, gathered).await?;
+        reader.add_includes(&plan, &texts, gathered);
+        reader.add_pages(&plan, &texts, gathered).await;
+        Ok(())
+    }
+
+    fn text(&self, path: &RepoPath) -> Option<String> {
+        let text = String::from_utf8_lossy(self.files.get(path)?).into_owned();
+        Some(match without_nul(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(clean) => clean,
+        })
+    }
+
+    /// The texts of all pages and reusable contents.
+    fn texts(&self, plan: &ImportPlan) -> Result<BTreeMap<RepoPath, String>> {
+        let pages = plan.documents().filter_map(|page| match &page.kind {
+            PlannedKind::Document { file: Some(file), .. } => Some(&file.path),
+            _ => None,
+        });
+        let paths: BTreeSet<&RepoPath> =
+            pages.chain(plan.includes.iter().map(|include| &include.file.path)).collect();
+        if paths.len() > MAX_PAGES {
+            let what = format!("{} has {} pages, at most {MAX_PAGES} are imported", self.name, paths.len());
+            return Err(Error::invalid("url", what));
+        }
+        // The size is checked before any text is copied.
+        let bytes: usize = paths.iter().filter_map(|path| self.files.get(*path)).map(Bytes::len).sum();
+        if bytes as u64 > MAX_TEXTS_BYTES {
+            let what = format!(
+                "the pages of {} have {bytes} bytes, at most {MAX_TEXTS_BYTES} are imported",
+                self.name
+            );
+            return Err(Error::invalid("url", what));
+        }
+        Ok(paths.into_iter().map(|path| (path.clone(), self.text(path).unwrap_or_default())).collect())
+    }
+}
+
+/// Reads one folder with the ids of the new items.
+struct FolderReader<'a> {
+    folder: &'a Folder,
+    platform: &'a Platform,
+    tree: &'a RepoTree,
+    root: &'a RepoPath,
+    pages: HashMap<RepoPath, PageId>,
+    files: HashMap<RepoPath, FileId>,
+    includes: HashMap<RepoPath, ReusableId>,
+}
+
+impl<'a> FolderReader<'a> {
+    fn new(folder: &'a Folder, platform: &'a Platform, tree: &'a RepoTree, plan: &'a ImportPlan) -> Self {
+        Self {
+            folder,
+            platform,
+            tree,
+            root: &plan.root,
+            pages: HashMap::new(),
+            files: HashMap::new(),
+            includes: HashMap::new(),
+        }
+    }
+
+    /// Assigns the ids of pages and reusable contents, so that links can refer to later ones.
+    fn name(&mut self, plan: &ImportPlan) {
+        for page in plan.documents() {
+            if let PlannedKind::Document { file: Some(file), .. } = &page.kind {
+                self.pages.insert(file.path.clone(), self.platform.id());
+            }
+        }
+        for include in &plan.includes {
+            self.includes.insert(include.file.path.clone(), self.platform.id());
+        }
+    }
+
+    async fn add_files(&mut self, domain: &str, plan: &ImportPlan, gathered: &mut Gathered) -> Result<()> {
+        gathered.total += plan.assets.len() as u64;
+        let mut left = MAX_FILES_BYTES;
+        for asset in plan.assets.iter().take(MAX_FILES) {
+            let Some(bytes) = self.folder.files.get(&asset.file.source) else { continue };
+            let Some(rest) = left.checked_sub(bytes.len() as u64) else { continue };
+            left = rest;
+            let new = NewFile { name: &asset.name, content_type: None, bytes: bytes.clone(), git: None };
+            let entry = self.platform.store_file(domain, new).await?;
+            let file: FileId = self.platform.id();
+            self.files.insert(asset.file.path.clone(), file.clone());
+            gathered.imported += 1;
+            gathered.edits.push(Edit::PutFile { file, entry });
+        }
+        Ok(())
+    }
+
+    fn add_includes(&self, plan: &ImportPlan, texts: &BTreeMap<RepoPath, String>, gathered: &mut Gathered) {
+        for include in &plan.includes {
+            let (Some(id), Some(text)) =
+                (self.includes.get(&include.file.path), texts.get(&include.file.path))
+            else {
+                continue;
+            };
+            let text = self.linked(text, &include.file.path);
+            let source = parse_page(&text);
+            let fields = ReusablePatch {
+                title: Some(cut(source.front.fields.title.as_deref().unwrap_or(&include.title))),
+                body: Some(NewBody::Text(source.body.to_owned())),
+                ..ReusablePatch::default()
+            };
+            gathered.push_text(Edit::PutReusable { reusable: id.clone(), fields });
+        }
+    }
+
+    async fn add_pages(
+        &self,
+        plan: &ImportPlan,
+        texts: &BTreeMap<RepoPath, String>,
+        gathered: &mut Gathered,
+    ) {
+        let mut stack: Vec<(&PlannedPage, Option<PageId>)> =
+            plan.pages.iter().rev().map(|page| (page, None)).collect();
+        while let Some((page, parent)) = stack.pop() {
+            let id = match &page.kind {
+                PlannedKind::Document { file: Some(file), .. } => self.pages.get(&file.path).cloned(),
+                _ => None,
+            };
+            let id = id.unwrap_or_else(|| self.platform.id());
+            stack.extend(page.pages.iter().rev().map(|below| (below, Some(id.clone()))));
+            if matches!(page.kind, PlannedKind::Document { file: Some(_), .. }) {
+                gathered.imported += 1;
+                gathered.total += 1;
+            }
+            gathered.push_text(self.page(page, (id, parent), texts));
+            if matches!(page.kind, PlannedKind::Document { file: Some(_), .. }) {
+                yield_to_others().await;
+            }
+        }
+    }
+
+    fn page(
+        &self,
+        page: &PlannedPage,
+        (id, parent): (PageId, Option<PageId>),
+        texts: &BTreeMap<RepoPath, String>,
+    ) -> Edit {
+        let new = |kind, fields| {
+            Edit::InsertPage(Box::new(NewPage {
+                parent: parent.clone(),
+                ..NewPage::new(id.clone(), kind, fields)
+            }))
+        };
+        let titled = PagePatch { slug: Some(page.slug().to_owned()), ..PagePatch::titled(&page.title) };
+        match &page.kind {
+            PlannedKind::Document { file: Some(file), .. } => {
+                let text = texts.get(&file.path).map(String::as_str).unwrap_or_default();
+                let markdown = self.linked(text, &file.path);
+                // The slug of the top-level README is derived from the title of the page, not from its file name.
+                let slug =
+                    Some(page.slug().to_owned()).filter(|_| !file.path.is_readme() || parent.is_some());
+                Draft {
+                    id: id.clone(),
+                    parent: parent.clone(),
+                    title: &page.title,
+                    slug,
+                    markdown: &markdown,
+                }
+                .edit()
+            }
+            PlannedKind::Document { file: None, .. } => new(PageKind::Document, titled),
+            PlannedKind::Group => new(PageKind::Group, titled),
+            PlannedKind::Link { url, file } => {
+                let target = Some(Some(self.target(url, file.as_ref())));
+                new(PageKind::Link, PagePatch { target, ..PagePatch::titled(&page.title) })
+            }
+            PlannedKind::Computed { value } => {
+                let computed = Some(Some(value.clone()));
+                new(PageKind::Computed, PagePatch { computed, ..PagePatch::titled(&page.title) })
+            }
+        }
+    }
+
+    fn target(&self, url: &str, file: Option<&PlannedFile>) -> ContentRef {
+        let page = file.and_then(|file| self.pages.get(&file.path)).cloned();
+        let asset = file.and_then(|file| self.files.get(&file.path)).cloned();
+        let anchor = url.split_once('#').map(|(_, anchor)| anchor).filter(|anchor| !anchor.is_empty());
+        match (page, anchor, asset) {
+            (Some(page), Some(anchor), _) => {
+                ContentRef::Anchor { anchor: anchor.to_owned(), page: Some(page), space: None }
+            }
+            (Some(page), None, _) => ContentRef::Page { page, space: None },
+            (None, _, Some(file)) => ContentRef::File { file },
+            (None, _, None) => ContentRef::Url { url: url.to_owned() },
+        }
+    }
+
+    /// Replaces links to pages, files and reusable contents by links with their ids. Unresolved links are left
+    /// unchanged.
+    fn linked(&self, text: &str, page: &RepoPath) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut at = 0;
+        for reference in references(text, page, self.root) {
+            let written = text.get(reference.range.clone()).unwrap_or_default();
+            // A folded value of front matter is not contiguous.
+            let is_whole = !written.is_empty() && !written.contains(char::is_whitespace);
+            let is_whole = is_whole || reference.kind != ReferenceKind::Cover;
+            if reference.range.start < at || !is_whole {
+                continue;
+            }
+            let Some(to) = self.destination(&reference.path, reference.kind) else { continue };
+            out.push_str(text.get(at..reference.range.start).unwrap_or_default());
+            out.push_str(&to);
+            if let Some(anchor) = &reference.anchor {
+                out.push('#');
+                out.push_str(anchor);
+            }
+            at = reference.range.end;
+        }
+        out.push_str(text.get(at..).unwrap_or_default());
+        out
+    }
+
+    /// The destination of a path within the space.
+    fn destination(&self, path: &RepoPath, kind: ReferenceKind) -> Option<String> {
+        let path = self.folder.aliases.get(path).unwrap_or(path);
+        if kind == ReferenceKind::Include {
+            return self.includes.get(path).map(|id| format!("/reusable-content/{id}"));
+        }
+        let known = |path: &RepoPath| {
+            let page = self.pages.get(path).map(|page| format!("/pages/{page}"));
+            page.or_else(|| self.files.get(path).map(|file| format!("/files/{file}")))
+        };
+        if let Some(found) = known(path) {
+            return Some(found);
+        }
+        // A folder resolves to its README, and a name without an extension to a page.
+        let located = self.tree.locate(path).ok().flatten().map(|file| file.path);
+        let named = || path.folder().join(&format!("{}.md", path.name())).ok();
+        located.as_ref().and_then(known).or_else(|| {
+            let named = named()?;
+            known(self.folder.aliases.get(&named).unwrap_or(&named))
+        })
+    }
+}

@@ -1,0 +1,292 @@
+//! The common steps of imports: documents are fetched and converted, files stored, pages turned into edits.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+
+use super::{Gathered, links};
+use crate::{
+    Error, ErrorKind, Result,
+    content::{
+        Edit, NewBody, NewPage, PageKind, PagePatch,
+        markdown::{cover_of, parse_page, web_reference},
+    },
+    model::{ContentRef, FileId, MediaType, PageId, without_nul},
+    platform::{Platform, content::files::NewFile},
+    ports::{
+        ConvertError, ConvertedPage, Converter, Document, DocumentFormat, EmbeddedFile, Fetched, FoundFile,
+        Web, WebError,
+    },
+};
+
+/// Maximum number of pages that one import fetches.
+pub(in crate::platform) const MAX_PAGES: usize = 20;
+/// Maximum number of files that one import fetches.
+pub(in crate::platform) const MAX_FILES: usize = 20;
+/// Maximum total size of the files of an import in bytes.
+pub(super) const MAX_FILES_BYTES: u64 = 200_000_000;
+/// Time limit for the fetches of an import. Resources that are missing then are left out.
+const MAX_TIME: Duration = Duration::from_secs(120);
+/// Maximum length of a title in characters.
+const MAX_TITLE: usize = 255;
+
+/// Gathers one import for one space.
+pub(in crate::platform) struct Gather<'a> {
+    pub(super) platform: &'a Platform,
+    /// The object domain of the space.
+    pub(super) domain: &'a str,
+    web: Arc<dyn Web>,
+    converter: Arc<dyn Converter>,
+    until: DateTime<Utc>,
+}
+
+/// A page to add.
+pub(super) struct Draft<'a> {
+    pub(super) id: PageId,
+    pub(super) parent: Option<PageId>,
+    /// The title, unless the text has another one.
+    pub(super) title: &'a str,
+    /// The slug; derived from the title if absent.
+    pub(super) slug: Option<String>,
+    /// The text with front matter and heading, whose links are resolved to pages and files of the space.
+    pub(super) markdown: &'a str,
+}
+
+impl Draft<'_> {
+    pub(super) fn edit(self) -> Edit {
+        let source = parse_page(self.markdown);
+        let mut fields = PagePatch::titled(self.title).overlaid(source.fields());
+        fields.title = fields.title.map(|title| cut(&title));
+        // An import accepts a page with both an emoji and an icon, since the user cannot correct it.
+        if matches!((&fields.emoji, &fields.icon), (Some(Some(_)), Some(Some(_)))) {
+            fields.emoji = None;
+        }
+        fields.slug = self.slug;
+        fields.cover = source.front.cover.as_ref().map(|cover| cover_of(cover, cover_reference));
+        Edit::InsertPage(Box::new(NewPage {
+            id: self.id,
+            kind: PageKind::Document,
+            parent: self.parent,
+            at: None,
+            fields,
+            body: NewBody::Text(source.body.to_owned()),
+        }))
+    }
+}
+
+impl<'a> Gather<'a> {
+    /// # Errors
+    /// `Precondition` when the platform has no web or converter adapter.
+    pub(super) fn new(platform: &'a Platform, domain: &'a str) -> Result<Self> {
+        let missing = || Error::new(ErrorKind::Precondition, "this server does not import documents");
+        Ok(Self {
+            platform,
+            domain,
+            web: Arc::clone(platform.ports().web.as_ref().ok_or_else(missing)?),
+            converter: Arc::clone(platform.ports().converter.as_ref().ok_or_else(missing)?),
+            until: platform.clock().now() + MAX_TIME,
+        })
+    }
+
+    /// Restarts the time limit, for an import that has waited for its turn.
+    pub(super) fn begun(&self) -> Self {
+        let (web, converter) = (Arc::clone(&self.web), Arc::clone(&self.converter));
+        let until = self.platform.clock().now() + MAX_TIME;
+        Self { platform: self.platform, domain: self.domain, web, converter, until }
+    }
+
+    pub(super) fn converter(&self) -> &dyn Converter {
+        self.converter.as_ref()
+    }
+
+    /// Fetches a resource within the time limit.
+    pub(super) async fn get(&self, url: &str) -> std::result::Result<Fetched, WebError> {
+        self.in_time(self.web.get(url)).await.unwrap_or_else(|late| Err(WebError::Unreachable(late)))
+    }
+
+    /// Awaits an external operation within the time limit, or returns a message about the limit.
+    pub(super) async fn in_time<T>(&self, doing: impl Future<Output = T>) -> std::result::Result<T, String> {
+        tokio::select! {
+            biased;
+            done = doing => Ok(done),
+            () = self.platform.clock().wait_until(self.until) => {
+                Err(format!("the import takes longer than {} seconds", MAX_TIME.as_secs()))
+            }
+        }
+    }
+
+    /// Fetches the source of the import.
+    pub(super) async fn get_first(&self, url: &str) -> Result<Fetched> {
+        self.get(url).await.map_err(|error| Error::invalid("url", error))
+    }
+
+    /// Imports one document with its images.
+    pub(super) async fn document(&self, url: &str, format: DocumentFormat) -> Result<Gathered> {
+        let found = self.get_first(url).await?;
+        if format == DocumentFormat::Html && !is_html(&found) {
+            return Err(Error::invalid("url", "must lead to an HTML page; choose the `source` that fits"));
+        }
+        let page = self.convert(&found, format).await.map_err(not_converted)?;
+        let mut gathered = Gathered { imported: 1, total: 1, ..Gathered::default() };
+        let mut files = self.embedded(&page.files, &mut gathered).await?;
+        files.extend(self.images([&page], &mut gathered).await?);
+        let markdown = links::rewritten(&page.markdown, |destination| {
+            files.get(destination).map(|file| format!("/files/{file}"))
+        });
+        let draft = Draft {
+            id: self.platform.id(),
+            parent: None,
+            title: &page.title,
+            slug: None,
+            markdown: &markdown,
+        };
+        gathered.edits.push(draft.edit());
+        Ok(gathered)
+    }
+
+    pub(super) async fn convert(
+        &self,
+        found: &Fetched,
+        format: DocumentFormat,
+    ) -> std::result::Result<ConvertedPage, ConvertError> {
+        let document = Document {
+            format,
+            bytes: found.bytes.clone(),
+            name: links::name_of(&found.url),
+            url: Some(found.url.clone()),
+            charset: found.charset.clone(),
+        };
+        self.converter.convert(document).await.map(clean)
+    }
+
+    /// Stores the files embedded in a document and returns their ids by the destinations in the text.
+    pub(super) async fn embedded(
+        &self,
+        files: &[EmbeddedFile],
+        gathered: &mut Gathered,
+    ) -> Result<HashMap<String, FileId>> {
+        let mut ids = HashMap::new();
+        for file in files {
+            gathered.total += 1;
+            let id = self.store(&file.name, None, file.bytes.clone(), gathered).await?;
+            ids.insert(file.destination.clone(), id);
+        }
+        Ok(ids)
+    }
+
+    /// Fetches and stores the images of pages, as far as they are available, and returns their ids by URL.
+    pub(super) async fn images(
+        &self,
+        pages: impl IntoIterator<Item = &ConvertedPage>,
+        gathered: &mut Gathered,
+    ) -> Result<HashMap<String, FileId>> {
+        let mut wanted: Vec<&FoundFile> = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        let all = pages.into_iter().flat_map(|page| &page.images);
+        wanted.extend(all.filter(|image| seen.insert(image.url.as_str())));
+        gathered.total += wanted.len() as u64;
+        let (mut ids, mut left) = (HashMap::new(), MAX_FILES_BYTES);
+        for image in wanted.into_iter().take(MAX_FILES) {
+            let found = match self.get(&image.url).await {
+                Ok(found) => found,
+                Err(error) => {
+                    tracing::debug!(%error, "a picture of an import is left where it was");
+                    continue;
+                }
+            };
+            if !is_image(&found) || !takes(&mut left, found.bytes.len()) {
+                continue;
+            }
+            // The media type is derived from the name if that of the web server is not accepted.
+            let served = found.content_type.as_deref().and_then(|served| served.parse().ok());
+            let id = self.store(&image.name, served, found.bytes, gathered).await?;
+            ids.insert(image.url.clone(), id);
+        }
+        Ok(ids)
+    }
+
+    /// Stores a file and adds it to the import.
+    async fn store(
+        &self,
+        name: &str,
+        content_type: Option<MediaType>,
+        bytes: Bytes,
+        gathered: &mut Gathered,
+    ) -> Result<FileId> {
+        let new = NewFile { name, content_type, bytes, git: None };
+        let entry = self.platform.store_file(self.domain, new).await?;
+        let file: FileId = self.platform.id();
+        gathered.imported += 1;
+        gathered.edits.push(Edit::PutFile { file: file.clone(), entry });
+        Ok(file)
+    }
+}
+
+/// Returns `true` if a fetched file may be an image. Other content types, such as an HTML error page, are not images.
+fn is_image(found: &Fetched) -> bool {
+    found.content_type.as_deref().is_none_or(|told| told.starts_with("image/"))
+}
+
+/// Reserves the bytes of a file. Returns `false` if the file does not fit into the rest.
+fn takes(left: &mut u64, bytes: usize) -> bool {
+    let rest = left.checked_sub(bytes as u64);
+    *left = rest.unwrap_or(*left);
+    rest.is_some()
+}
+
+/// The error of an import whose document cannot be converted.
+pub(super) fn not_converted(error: ConvertError) -> Error {
+    match error {
+        ConvertError::Unreadable(_) | ConvertError::TooLarge(_) => Error::invalid("url", error),
+        _ => Error::internal(error),
+    }
+}
+
+/// Returns `true` if the response is an HTML page.
+pub(super) fn is_html(found: &Fetched) -> bool {
+    match found.content_type.as_deref() {
+        Some(told) => matches!(told, "text/html" | "application/xhtml+xml"),
+        None => {
+            // Skips a byte order mark and the null bytes of UTF-16.
+            let marks: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
+            let body = marks.iter().find_map(|mark| found.bytes.strip_prefix(*mark)).unwrap_or(&found.bytes);
+            body.iter().find(|byte| **byte != 0 && !byte.is_ascii_whitespace()) == Some(&b'<')
+        }
+    }
+}
+
+/// Replaces NUL in a page, which the platform does not accept in texts.
+pub(super) fn clean(page: ConvertedPage) -> ConvertedPage {
+    ConvertedPage {
+        title: without_nul(&page.title).into_owned(),
+        markdown: without_nul(&page.markdown).into_owned(),
+        ..page
+    }
+}
+
+pub(super) fn cut(title: &str) -> String {
+    title.chars().take(MAX_TITLE).collect()
+}
+
+/// The cover that a text references, after its links were resolved.
+fn cover_reference(destination: &str) -> Option<ContentRef> {
+    match destination.strip_prefix("/files/") {
+        Some(id) => id.parse().ok().map(|file| ContentRef::File { file }),
+        None => web_reference(destination),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_longer_than_the_bound_are_cut() {
+        let kept = |characters: usize| cut(&"ä".repeat(characters)).chars().count();
+        assert_eq!(
+            [MAX_TITLE - 1, MAX_TITLE, MAX_TITLE + 1].map(kept),
+            [MAX_TITLE - 1, MAX_TITLE, MAX_TITLE]
+        );
+    }
+}

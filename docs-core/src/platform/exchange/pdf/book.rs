@@ -1,0 +1,332 @@
+//! The content of a PDF file, read completely before typesetting.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use super::{
+    Shown, chosen,
+    refs::{References, references},
+    values::{Allowance, fill},
+};
+use crate::{
+    Error, ErrorKind, Result,
+    content::{
+        Body, FileEntry, PageKind, Rendering,
+        expression::{Budget, Context, MAX_STEPS},
+        parse_document,
+    },
+    model::{ContentRef, Document, OrgId, PageId, ReusableId, SpaceId, UserId, Variables},
+    platform::{Platform, content::files::FilePlace},
+    ports::{Book, BookImage, BookLink, BookPage, ImageSource, PdfError},
+    store::{
+        Hash, Key, Objects,
+        records::{MemberRecord, UserRecord},
+    },
+};
+
+/// Maximum number of evaluation steps of all expressions of a file together. The remaining expressions stay in source
+/// form.
+const MAX_BOOK_STEPS: u32 = 100 * MAX_STEPS;
+/// Members per batch when reading names.
+const PEOPLE_AT_ONCE: usize = 1_000;
+/// Maximum size of Markdown in bytes, and separately of evaluated values.
+const MAX_TEXT: usize = 32 << 20;
+/// Maximum size of one image in bytes. A larger one is replaced by its alternative text.
+const MAX_IMAGE: u64 = 32 << 20;
+/// Maximum size of all images in bytes. They are loaded during typesetting, so they are never all in memory here.
+const MAX_IMAGES: u64 = 250_000_000;
+/// Maximum number of reusable contents.
+const MAX_REUSABLES: usize = 1_000;
+
+/// The state of reading a book.
+struct Reading {
+    text: usize,
+    refs: References,
+    images: ImageRoom,
+    /// The evaluation context with the variables of the space.
+    context: Context,
+    allowance: Allowance,
+}
+
+/// The bytes that further images of a book may have.
+struct ImageRoom(u64);
+
+impl ImageRoom {
+    /// Reserves the bytes of an image. Returns `false` if the image is too large or does not fit.
+    fn take(&mut self, size: u64) -> bool {
+        let left = self.0.checked_sub(size).filter(|_| size <= MAX_IMAGE);
+        self.0 = left.unwrap_or(self.0);
+        left.is_some()
+    }
+}
+
+/// The display names of members, by user.
+pub(super) type Names = BTreeMap<UserId, String>;
+
+/// Hashes the names. The hash is equal for equal users with equal names.
+pub(super) fn hash_of(names: &Names) -> Hash {
+    let mut all = String::new();
+    for (user, name) in names {
+        // Names cannot contain a line feed.
+        all.extend([user.as_str(), "\n", name.as_str(), "\n"]);
+    }
+    Hash::of(all.as_bytes())
+}
+
+/// Adds the names of people to a book.
+pub(super) fn with_names(mut book: Book, names: &Names) -> Book {
+    let links = names.iter().map(|(user, name)| {
+        (ContentRef::User { user: user.clone() }, BookLink { title: Some(name.clone()), url: None })
+    });
+    book.links.extend(links);
+    book
+}
+
+impl Platform {
+    /// Reads the content of a file except the names of people, which are not part of the content. Returns the book and
+    /// the users it names.
+    pub(super) async fn book(&self, shown: &Shown<'_>) -> Result<(Book, Vec<UserId>)> {
+        let variables = shown.view.variables().await?;
+        let variables: Variables =
+            variables.into_iter().map(|(name, variable)| (name, variable.value)).collect();
+        let context = Context::default().with_space(&variables);
+        let allowance = Allowance { steps: Budget(MAX_BOOK_STEPS), bytes: MAX_TEXT };
+        let images = ImageRoom(MAX_IMAGES);
+        let mut reading = Reading { text: 0, refs: References::default(), images, context, allowance };
+        let mut pages = Vec::new();
+        for (page, depth) in chosen(shown.tree, shown.part)? {
+            let document = match page.entry.kind {
+                PageKind::Document => Some(
+                    self.document(shown, (&page.entry.body, Some(&page.entry.variables)), &mut reading)
+                        .await?,
+                ),
+                _ => None,
+            };
+            pages.push(BookPage {
+                id: page.id.clone(),
+                title: with_emoji(page.entry.emoji.as_deref(), &page.entry.title),
+                description: page.entry.description.clone(),
+                depth,
+                document,
+            });
+        }
+        let reusables = self.reusables(shown, &mut reading).await?;
+        // A partial book is titled after its first page, with the space as its subtitle.
+        let space = shown.space.title.to_string();
+        let (title, subtitle) = match shown.part.page.as_ref().and_then(|page| shown.tree.get(page)) {
+            Some(page) => (page.entry.title.clone(), Some(shown.subtitle.clone().unwrap_or(space))),
+            None => (space, shown.subtitle.clone()),
+        };
+        let mut book = Book {
+            title,
+            subtitle,
+            language: shown.space.language.map(|language| language.base().to_owned()),
+            space: Some(shown.space.id.clone()),
+            pages,
+            images: BTreeMap::new(),
+            links: BTreeMap::new(),
+            reusables,
+        };
+        let refs = std::mem::take(&mut reading.refs).into_set();
+        let people = refs.iter().filter_map(|target| match target {
+            ContentRef::User { user } => Some(user.clone()),
+            _ => None,
+        });
+        let people = people.collect();
+        for target in refs {
+            self.follow(shown, target, (&mut reading, &mut book)).await?;
+        }
+        Ok((book, people))
+    }
+
+    async fn document(
+        &self,
+        shown: &Shown<'_>,
+        (body, variables): (&Body, Option<&Variables>),
+        reading: &mut Reading,
+    ) -> Result<Arc<Document>> {
+        let text = shown.view.text(body, Rendering::Request).await?;
+        reading.text += text.len();
+        if reading.text > MAX_TEXT {
+            let why = "these pages are too much text for one PDF; ask for fewer with `page`";
+            return Err(Error::new(ErrorKind::TooLarge, why));
+        }
+        // All texts may be cached already, so this yields to other tasks between two documents.
+        tokio::task::yield_now().await;
+        let mut document = parse_document(&text).await;
+        match variables {
+            Some(variables) => {
+                let context = reading.context.clone().with_page(variables);
+                fill(&mut document, (&context, &["space", "page"]), &mut reading.allowance);
+            }
+            // A reusable content appears on several pages, so only the variables of the space apply.
+            None => fill(&mut document, (&reading.context, &["space"]), &mut reading.allowance),
+        }
+        references(&document, &mut reading.refs);
+        if reading.refs.is_over() {
+            let most = References::MAX;
+            let why = format!("these pages refer to more than {most} things; ask for fewer with `page`");
+            return Err(Error::new(ErrorKind::TooLarge, why));
+        }
+        Ok(Arc::new(document))
+    }
+
+    /// Reads the reusable contents that pages reference, transitively.
+    async fn reusables(
+        &self,
+        shown: &Shown<'_>,
+        reading: &mut Reading,
+    ) -> Result<BTreeMap<ReusableId, Arc<Document>>> {
+        let mut out = BTreeMap::new();
+        loop {
+            let wanted = reading.refs.iter().filter_map(|target| match target {
+                ContentRef::ReusableContent { reusable_content, space }
+                    if is_here(shown, space.as_ref()) && !out.contains_key(reusable_content) =>
+                {
+                    Some(reusable_content.clone())
+                }
+                _ => None,
+            });
+            let wanted: BTreeSet<ReusableId> = wanted.take(MAX_REUSABLES - out.len()).collect();
+            if wanted.is_empty() {
+                return Ok(out);
+            }
+            for id in wanted {
+                let body = shown.view.reusable(&id).await?.map_or(Body::Empty, |reusable| reusable.body);
+                let document = self.document(shown, (&body, None), reading).await?;
+                out.insert(id, document);
+            }
+        }
+    }
+
+    /// Resolves the address and title of a reference, and its image if it is one.
+    async fn follow(
+        &self,
+        shown: &Shown<'_>,
+        target: ContentRef,
+        (reading, book): (&mut Reading, &mut Book),
+    ) -> Result<()> {
+        let link = match &target {
+            ContentRef::File { file } => match shown.view.file(file).await? {
+                Some(entry) => Some(self.file(shown, &target, entry, (reading, book))?),
+                None => None,
+            },
+            ContentRef::Page { page, space } | ContentRef::Anchor { page: Some(page), space, .. } => {
+                Some(self.elsewhere(shown, page, space.as_ref()))
+            }
+            ContentRef::Space { space } => {
+                Some(BookLink { title: None, url: Some(self.urls().space(space).1) })
+            }
+            ContentRef::ReusableContent { reusable_content, space } if is_here(shown, space.as_ref()) => {
+                let entry = shown.view.reusable(reusable_content).await?;
+                entry.map(|entry| BookLink { title: Some(entry.title), url: None })
+            }
+            _ => None,
+        };
+        if let Some(link) = link {
+            book.links.insert(target, link);
+        }
+        Ok(())
+    }
+
+    /// Returns the address of a file, and registers its bytes if it may be an image.
+    fn file(
+        &self,
+        shown: &Shown<'_>,
+        target: &ContentRef,
+        entry: FileEntry,
+        (reading, book): (&mut Reading, &mut Book),
+    ) -> Result<BookLink> {
+        let url = self.file_url(&shown.space.id, &entry, shown.bearer)?;
+        if entry.content_type.starts_with("image/") && reading.images.take(entry.size) {
+            let image = StoredImage {
+                objects: Arc::clone(&self.inner.objects),
+                domain: shown.space.domain.clone(),
+                place: FilePlace::of(&entry),
+                size: entry.size,
+            };
+            book.images.insert(target.clone(), BookImage::Stored(Arc::new(image)));
+        }
+        Ok(BookLink { title: Some(entry.name), url: Some(url) })
+    }
+
+    /// Links to a page. A page of this space has its title and address. A page of another space has only the address of
+    /// that space, because its readers may lack access to it.
+    fn elsewhere(&self, shown: &Shown<'_>, page: &PageId, space: Option<&SpaceId>) -> BookLink {
+        match space.filter(|_| !is_here(shown, space)) {
+            Some(space) => BookLink { title: None, url: Some(self.urls().space(space).1) },
+            None => match shown.tree.get(page) {
+                Some(page) => BookLink {
+                    title: Some(page.entry.title.clone()),
+                    url: Some(self.urls().page(&shown.space.id, &page.path)),
+                },
+                None => BookLink::default(),
+            },
+        }
+    }
+
+    /// Returns the current display names of those users who are members of the organization.
+    pub(super) async fn names(&self, organization: &OrgId, people: &[UserId]) -> Result<Names> {
+        let mut names = Names::new();
+        if people.is_empty() {
+            return Ok(names);
+        }
+        let tx = self.read().await?;
+        for people in people.chunks(PEOPLE_AT_ONCE) {
+            let keys: Vec<Key> = people.iter().map(|user| MemberRecord::at(organization, user)).collect();
+            let members = tx.get_values(&keys).await?;
+            let members = people.iter().zip(members).filter_map(|(user, member)| member.map(|_| user));
+            let keys: Vec<Key> = members.map(UserRecord::at).collect();
+            let known = tx.get_many::<UserRecord>(&keys).await?.into_iter().flatten();
+            names.extend(known.map(|known| (known.id.clone(), known.display_name.clone())));
+        }
+        Ok(names)
+    }
+}
+
+/// An image among the objects of a space.
+struct StoredImage {
+    objects: Arc<dyn Objects>,
+    domain: String,
+    place: FilePlace,
+    size: u64,
+}
+
+#[async_trait]
+impl ImageSource for StoredImage {
+    async fn load(&self) -> std::result::Result<Option<Bytes>, PdfError> {
+        let read = self.place.read(self.objects.as_ref(), &self.domain, 0..self.size).await;
+        read.map_err(|error| match error.kind() {
+            ErrorKind::Unavailable => PdfError::Unavailable(error.to_string()),
+            _ => PdfError::Failed(error.to_string()),
+        })
+    }
+}
+
+fn is_here(shown: &Shown<'_>, space: Option<&SpaceId>) -> bool {
+    space.is_none_or(|space| *space == shown.space.id)
+}
+
+fn with_emoji(emoji: Option<&str>, title: &str) -> String {
+    emoji.map_or_else(|| title.to_owned(), |emoji| format!("{emoji} {title}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_beyond_their_total_size_are_left_out() {
+        let mut room = ImageRoom(MAX_IMAGES);
+        assert!(!room.take(MAX_IMAGE + 1), "one image is too large");
+        let taken = (0..20).filter(|_| room.take(MAX_IMAGE)).count() as u64;
+        assert_eq!(taken, MAX_IMAGES / MAX_IMAGE);
+        let left = MAX_IMAGES % MAX_IMAGE;
+        assert_eq!([left + 1, left, 1, 0].map(|size| room.take(size)), [false, true, false, true]);
+    }
+}

@@ -1,0 +1,330 @@
+//! Translations: spaces that follow the content of another space in another language.
+
+mod glossary;
+mod operations;
+mod run;
+mod segments;
+mod store;
+mod texts;
+mod window;
+
+use std::sync::Arc;
+
+use self::operations::{TranslationCreation, TranslationDeletion, TranslationRun, TranslationUpdate};
+pub(in crate::platform) use self::{
+    glossary::{FollowGlossary, MAX_GLOSSARY_BYTES},
+    operations::{MAX_TRANSLATIONS, PurgeTranslation, drop_some, follow_restored, follow_source},
+    run::TranslateSpace,
+    segments::MAX_SEGMENT_BYTES,
+};
+use crate::{
+    BoxFuture, Error, Result,
+    content::document,
+    model::{
+        CreateTranslation, Document, OrgId, Translation, TranslationId, TranslationObject, TranslationResult,
+        TranslationSource, TranslationStatus, TranslationUrls, UpdateTranslation,
+    },
+    platform::{
+        Actor, Platform,
+        access::{self, AccessResolver},
+        kernel::idempotency::Right,
+        nouns::{TranslationHandle, Translations, list_identities::tag},
+    },
+    policy::{TranslatedSpaces, TranslationAccess},
+    store::{
+        Entity as _, Key, ListIdentity, ListSpec, Lister, Page, PageRequest, Tx,
+        records::{JobRecord, JobState, SpaceRecord, TranslationRecord},
+    },
+};
+
+/// Maximum size of instructions as Markdown in bytes.
+pub(in crate::platform) const MAX_INSTRUCTION_BYTES: usize = 16 << 10;
+
+impl<'p> Translations<'p> {
+    /// Lists the translations of an organization that the actor may see, newest first.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` unless the actor is a member.
+    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Translation>>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let mut resolver = AccessResolver::new(access::org(&tx, actor, org).await?, actor);
+            let (prefix, identity) = (TranslationRecord::of_org(org), ListIdentity::new(tag::TRANSLATIONS));
+            let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let found = tx.get_many::<TranslationRecord>(&TranslationRecord::named_by_all(&rows)).await?;
+                let mut seen = Vec::with_capacity(found.len());
+                for (record, access) in found.iter().zip(seen_by(&tx, &mut resolver, &found).await?) {
+                    seen.push(record.clone().zip(access));
+                }
+                list.offer_all(&rows, seen);
+            }
+            // The total number is returned only to those who see all translations.
+            let page = list.finish(&tx, None).await?;
+            let items = platform.translation_views(&tx, &page.items).await?;
+            Ok(Page { items, next: page.next, count: page.count })
+        })
+    }
+
+    /// Creates a translation and its target space, directly after the source. A job translates the content, and later
+    /// every change of the source.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` without the role `create` in the organization and on the source; `Invalid` for an unknown space, the
+    /// language of the source, and instructions that are malformed or too long; `Conflict` for too many translations of
+    /// a space.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use docs_core::{model::{CreateTranslation, OrgId, SpaceId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, manual: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let new = serde_json::json!({ "source": { "space": manual, "language": "en" }, "language": "de" });
+    /// let translation = me.org(org).translations().create(serde_json::from_value(new)?).await?;
+    /// println!("{:?}", translation.status);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create(self, new: CreateTranslation) -> BoxFuture<'p, Result<Translation>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let no_space = || Error::invalid("source.space", "the organization has no such space");
+            let source: crate::model::SpaceId = new.source.space.parse().map_err(|_| no_space())?;
+            let done = platform.once(actor, Right::Translate(org.clone(), source.clone()), async move {
+                if new.source.language == new.language {
+                    return Err(Error::invalid("language", "is the language of the source already"));
+                }
+                let create = TranslationCreation {
+                    by: actor.require_user()?.clone(),
+                    actor: actor.clone(),
+                    org: org.clone(),
+                    source,
+                    source_language: new.source.language,
+                    language: new.language,
+                    instructions: new.instructions.as_ref().map(markdown).transpose()?.unwrap_or_default(),
+                    id: platform.id(),
+                    target: platform.id(),
+                    head: platform.id(),
+                    job: platform.id(),
+                    now: platform.now(),
+                };
+                create.prepare(platform).await?;
+                platform
+                    .write_and_show(actor, &create, |done| {
+                        Box::pin(platform.translation_seen(done.tx, actor, (org, &create.id)))
+                    })
+                    .await
+            });
+            done.await
+        })
+    }
+}
+
+impl<'p> TranslationHandle<'p> {
+    pub fn get(self) -> BoxFuture<'p, Result<Translation>> {
+        Box::pin(async move {
+            let Self { caller, org, translation: id } = self;
+            let tx = caller.platform.read().await?;
+            caller.platform.translation_seen(&tx, &caller.actor(), (org, id)).await
+        })
+    }
+
+    /// Changes the instructions of the translator, and translates everything again.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` without the role `create` in the organization and on the source; `Invalid` for instructions that are
+    /// malformed or too long.
+    pub fn update(self, change: UpdateTranslation) -> BoxFuture<'p, Result<Translation>> {
+        Box::pin(async move {
+            let Self { caller, org, translation: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let update = TranslationUpdate {
+                actor: actor.clone(),
+                org: org.clone(),
+                id: id.clone(),
+                instructions: markdown(&change.instructions)?,
+                job: platform.id(),
+                now: platform.now(),
+            };
+            platform
+                .change_and_show(actor, &update, |done| {
+                    Box::pin(platform.translation_seen(done.tx, actor, (org, id)))
+                })
+                .await
+        })
+    }
+
+    /// Deletes a translation. Its target space stays and is no longer updated. Returns `true` if there was a
+    /// translation that the actor may see.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` without the role `create` in the organization and on the source.
+    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
+        Box::pin(async move {
+            let Self { caller, org, translation: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let delete = TranslationDeletion {
+                actor: actor.clone(),
+                org: org.clone(),
+                id: id.clone(),
+                job: platform.id(),
+                now: platform.now(),
+            };
+            let done = platform.change(actor, &delete, |seen| {
+                Box::pin(platform.translation_seen(seen.tx, actor, (org, id)))
+            });
+            Error::existed(done.await)
+        })
+    }
+
+    /// Runs a translation over its whole source. Previously translated segments are not sent again. Useful after a
+    /// failure or a change of the server's translator.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` without the role `create` in the organization and on the source.
+    pub fn run(self) -> BoxFuture<'p, Result<()>> {
+        Box::pin(async move {
+            let Self { caller, org, translation: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, Right::Translation(org.clone(), id.clone()), async move {
+                let run = TranslationRun {
+                    actor: actor.clone(),
+                    org: org.clone(),
+                    id: id.clone(),
+                    job: platform.id(),
+                    now: platform.now(),
+                };
+                platform
+                    .write_and_show(actor, &run, |_| crate::platform::kernel::idempotency::at_once(Ok(())))
+                    .await
+            });
+            done.await
+        })
+    }
+}
+
+/// Converts instructions to the stored form.
+fn markdown(instructions: &Document) -> Result<String> {
+    let text = document::print(instructions)
+        .map_err(|error| Error::invalid(&format!("instructions.{}", error.place), error.message))?;
+    if text.len() > MAX_INSTRUCTION_BYTES {
+        return Err(Error::invalid(
+            "instructions",
+            format_args!("must be at most {MAX_INSTRUCTION_BYTES} bytes as Markdown, has {}", text.len()),
+        ));
+    }
+    Ok(text)
+}
+
+/// Resolves the access of an actor to translations, in order. A translation that is missing or hidden is `None`.
+async fn seen_by(
+    tx: &Tx,
+    resolver: &mut AccessResolver,
+    records: &[Option<Arc<TranslationRecord>>],
+) -> Result<Vec<Option<TranslationAccess>>> {
+    let present = records.iter().flatten();
+    let keys: Vec<Key> = present
+        .flat_map(|record| [SpaceRecord::at(&record.source), SpaceRecord::at(&record.target)])
+        .collect();
+    let spaces = tx.get_many::<SpaceRecord>(&keys).await?;
+    let live = spaces.into_iter().map(|space| space.filter(|space| space.deleted_at.is_none()));
+    let live: Vec<Option<Arc<SpaceRecord>>> = live.collect();
+    let mut there = live.iter().step_by(2).map(Option::is_some).collect::<Vec<_>>().into_iter();
+    let mut spaces = resolver.spaces(tx, live).await?.into_iter();
+    let org = resolver.org();
+    let access = |record: &Option<Arc<TranslationRecord>>| {
+        let record = record.as_ref()?;
+        let (source, target) = (spaces.next().flatten(), spaces.next().flatten());
+        let source_is_there = there.next().unwrap_or_default();
+        let access = org.translation(&TranslatedSpaces { source, source_is_there, target }).ok()?;
+        (record.organization == org.org().id).then_some(access)
+    };
+    Ok(records.iter().map(access).collect())
+}
+
+/// Checks the permission to change a translation.
+pub(in crate::platform) async fn require_editor(
+    tx: &Tx,
+    actor: &Actor,
+    at: (&OrgId, &TranslationId),
+) -> Result<()> {
+    find(tx, actor, at).await?.1.require_edit()
+}
+
+/// Returns a translation of an organization with the access of the actor.
+async fn find(
+    tx: &Tx,
+    actor: &Actor,
+    (org, id): (&OrgId, &TranslationId),
+) -> Result<(Arc<TranslationRecord>, TranslationAccess)> {
+    let missing = || Error::not_found("translation");
+    let mut resolver = AccessResolver::new(access::org(tx, actor, org).await?, actor);
+    let record = tx.get::<TranslationRecord>(&TranslationRecord::at(id)).await?;
+    let records = [record.filter(|record| record.organization == *org)];
+    let access = seen_by(tx, &mut resolver, &records).await?.pop().flatten();
+    let [record] = records;
+    record.zip(access).ok_or_else(missing)
+}
+
+impl Platform {
+    async fn translation_seen(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        at: (&OrgId, &TranslationId),
+    ) -> Result<Translation> {
+        let found = find(tx, actor, at).await?;
+        let mut shown = self.translation_views(tx, &[found]).await?;
+        shown.pop().ok_or_else(|| Error::not_found("translation"))
+    }
+
+    async fn translation_views(
+        &self,
+        tx: &Tx,
+        translations: &[(Arc<TranslationRecord>, TranslationAccess)],
+    ) -> Result<Vec<Translation>> {
+        let jobs = translations.iter().filter_map(|(record, _)| record.job.as_ref());
+        let jobs: Vec<Key> = jobs.map(JobRecord::at).collect();
+        let jobs = tx.get_many::<JobRecord>(&jobs).await?;
+        let job = |record: &TranslationRecord| {
+            jobs.iter().flatten().find(|job| Some(&job.id) == record.job.as_ref())
+        };
+        let shown = translations.iter().map(|(record, access)| Translation {
+            object: TranslationObject::Is,
+            id: record.id.clone(),
+            status: status(record, job(record).map(|job| &**job)),
+            source: TranslationSource { space: record.source.clone(), language: record.source_language },
+            language: record.language,
+            instructions: document::parse(&record.instructions),
+            result: record.done.as_ref().map(|done| TranslationResult {
+                space: record.target.clone(),
+                revision: done.revision.clone(),
+            }),
+            created_at: record.created_at,
+            updated_at: record.updated_at,
+            stats: record.stats,
+            permissions: access.permissions(),
+            urls: TranslationUrls { location: self.urls().translation(&record.organization, &record.id) },
+        });
+        Ok(shown.collect())
+    }
+}
+
+/// Derives the status of a translation from its last job, so it needs no repair after a crash.
+fn status(record: &TranslationRecord, job: Option<&JobRecord>) -> TranslationStatus {
+    let is_first = record.done.is_none();
+    match job.map(|job| job.state) {
+        Some(JobState::Running) => TranslationStatus::Running,
+        Some(JobState::Queued | JobState::Waiting) if !is_first => TranslationStatus::Running,
+        _ if is_first => TranslationStatus::Pending,
+        _ => TranslationStatus::Completed,
+    }
+}

@@ -1,0 +1,392 @@
+//! The job that translates a space.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    glossary,
+    segments::Settings,
+    store::{NewHead, StoreTranslation, Stored, elsewhere},
+    texts::{Read, Thing},
+};
+use crate::{
+    Error, ErrorKind, Result,
+    content::{
+        Attribute, Body, Content, Edit, Follow, FollowTexts, Merged, NewBody, Rendering, ReusablePatch,
+        RevisionChange, Subject, ThreeWay,
+    },
+    model::{JobProgress, JobResult, JobStage, Timestamp, TranslationId},
+    platform::{
+        Actor, Platform,
+        host::collect::StoringSince,
+        jobs::{Effect, Job, Progress, Run},
+    },
+    ports::TranslateError,
+    store::{
+        Hash,
+        jobs::{self, JobEnd, JobOutcome},
+        records::{GlossaryRecord, SpaceRecord, TranslatedThing, TranslationDone, TranslationRecord},
+    },
+};
+
+/// Attempts to store a result while the target is edited concurrently.
+const MAX_MOVES: usize = 10;
+/// Pages that are translated in one batch.
+const PAGES_AT_ONCE: usize = 20;
+/// Maximum size of the text in bytes in a batch of several pages.
+const BYTES_AT_ONCE: usize = 256 << 10;
+/// Reusable contents that are read in one batch.
+const REUSABLES_AT_ONCE: usize = 100;
+
+/// Maximum number of items with failures that are recorded. If there are more, the next run examines everything.
+const MAX_FAILING: usize = 200;
+
+/// The payload of the translation job.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct TranslateSpace {
+    pub(super) translation: TranslationId,
+}
+
+/// The input of a run.
+pub(super) struct Work {
+    pub(super) record: Arc<TranslationRecord>,
+    source: Arc<SpaceRecord>,
+    pub(super) settings: Settings,
+    began: Timestamp,
+}
+
+/// The result of a run, before it is merged into the target.
+#[derive(Default)]
+pub(super) struct Made {
+    pub(super) texts: FollowTexts,
+    pub(super) pages: u64,
+    /// Segments without a translation, and the items that contain them.
+    pub(super) failed: u64,
+    pub(super) failing: BTreeSet<TranslatedThing>,
+    pub(super) too_long: u64,
+    /// At least one segment has an answer.
+    pub(super) is_answered: bool,
+    /// The error of unanswered segments while it is undecided if the translator works.
+    pub(super) in_vain: Option<TranslateError>,
+}
+
+#[async_trait]
+impl Job for TranslateSpace {
+    const KIND: &'static str = "space_translate";
+
+    async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
+        let Some(work) = platform.translation_work(&self.translation).await? else {
+            run.say(platform, "the translation was deleted; nothing to do".to_owned());
+            return Ok(Effect::Done);
+        };
+        let mut progress = run.progress(platform);
+        let storing = platform.storing();
+        progress.stage(JobStage::ContentProcess).await?;
+        let things = platform.what_changed(&work).await?;
+        match platform.translate_things(&work, things, run, &mut progress).await? {
+            Ok(made) => {
+                progress.stage(JobStage::Finalize).await?;
+                platform.store_result(&work, made, (run, storing)).await
+            }
+            Err(error) => platform.put_off(error, run).await,
+        }
+    }
+}
+
+impl Work {
+    pub(super) fn domain(&self) -> &str {
+        &self.source.domain
+    }
+
+    /// Returns `true` if the run examines everything, not only changes.
+    fn is_whole(&self) -> bool {
+        let done = self.record.done.as_ref();
+        done.is_none_or(|done| {
+            done.settings != self.settings.hash()
+                || done.asked != self.record.asked
+                || done.failed.len() >= MAX_FAILING
+        })
+    }
+
+    /// The source content of the previous run.
+    fn from(&self) -> Hash {
+        self.record.done.as_ref().map_or_else(Content::nothing, |done| done.source_root)
+    }
+
+    /// The translated content of the previous run.
+    fn onto(&self) -> Hash {
+        self.record.done.as_ref().map_or_else(Content::nothing, |done| done.root)
+    }
+}
+
+/// Ends a run when the server shuts down. Results so far are stored.
+pub(super) fn require_time(run: &Run) -> Result<()> {
+    if run.is_stopping() {
+        return Err(Error::new(ErrorKind::Unavailable, "the server stops; the translation goes on later"));
+    }
+    Ok(())
+}
+
+impl Platform {
+    async fn translation_work(&self, id: &TranslationId) -> Result<Option<Work>> {
+        let began = self.now();
+        let tx = self.read().await?;
+        let record: Option<Arc<TranslationRecord>> = tx.get(&TranslationRecord::at(id)).await?;
+        let Some(record) = record else { return Ok(None) };
+        let unmet = |why: &str| Error::new(ErrorKind::Precondition, why.to_owned());
+        let source: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&record.source)).await?;
+        let source = source.filter(|space| space.deleted_at.is_none());
+        let source = source.ok_or_else(|| unmet("the space that is translated was deleted"))?;
+        let target: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&record.target)).await?;
+        let target = target.filter(|space| space.deleted_at.is_none());
+        let target =
+            target.ok_or_else(|| unmet("the space of the result was deleted; restore it, then run again"))?;
+        if [&source, &target].iter().any(|space| space.organization != record.organization)
+            || source.domain != target.domain
+        {
+            return Err(elsewhere());
+        }
+        let glossary: Option<Arc<GlossaryRecord>> = tx.get(&GlossaryRecord::at(&record.organization)).await?;
+        let rules =
+            glossary.map(|glossary| glossary::rules(&glossary.entries, record.language)).unwrap_or_default();
+        let translator = self.ports().translator.name();
+        let languages = (record.source_language, record.language);
+        let settings = Settings::new(&translator, languages, record.instructions.clone(), rules);
+        Ok(Some(Work { record, source, settings, began }))
+    }
+
+    /// Returns the items whose texts may need translation: those that changed, and those that failed before. The memory
+    /// of deleted items is removed.
+    async fn what_changed(&self, work: &Work) -> Result<Vec<Thing>> {
+        let has_texts = |attributes: &[Attribute]| {
+            let told = [Attribute::Title, Attribute::Description, Attribute::Body, Attribute::Kind];
+            attributes.iter().any(|attribute| told.contains(attribute))
+        };
+        let mut things: Vec<Thing> = Vec::new();
+        let mut gone = Vec::new();
+        for change in self.content().diff(work.domain(), work.from(), work.source.root).await? {
+            match change {
+                RevisionChange::PageCreated(page) => things.push((page.id, *page.entry).into()),
+                RevisionChange::PageEdited { page, attributes, .. } if has_texts(&attributes) => {
+                    things.push((page.id, *page.entry).into());
+                }
+                RevisionChange::ReusableCreated(id, entry) => things.push((id, entry).into()),
+                RevisionChange::ReusableEdited { id, after, attributes, .. } if has_texts(&attributes) => {
+                    things.push((id, after).into());
+                }
+                RevisionChange::PageDeleted(page) => gone.push(TranslatedThing::Page(page.id)),
+                RevisionChange::ReusableDeleted(id, _) => gone.push(TranslatedThing::Reusable(id)),
+                _ => {}
+            }
+        }
+        for thing in gone {
+            self.remember(&work.record.id, &thing, BTreeMap::new()).await?;
+        }
+        if work.is_whole() {
+            return self.everything(work).await;
+        }
+        let failed = work.record.done.as_ref().map(|done| &done.failed);
+        let changed: BTreeSet<TranslatedThing> = things.iter().map(|thing| thing.of.clone()).collect();
+        let view = self.content().view(work.domain(), work.source.root);
+        for thing in failed.into_iter().flatten().filter(|thing| !changed.contains(thing)) {
+            things.extend(match thing {
+                TranslatedThing::Page(id) => view.page(id).await?.map(|page| (id.clone(), page).into()),
+                TranslatedThing::Reusable(id) => {
+                    view.reusable(id).await?.map(|reusable| (id.clone(), reusable).into())
+                }
+            });
+        }
+        Ok(things)
+    }
+
+    /// Returns all pages and reusable contents.
+    pub(super) async fn everything(&self, work: &Work) -> Result<Vec<Thing>> {
+        let view = self.content().view(work.domain(), work.source.root);
+        let tree = view.tree().await?;
+        let mut things: Vec<Thing> =
+            tree.pages().iter().map(|page| Thing::from((page.id.clone(), page.entry.clone()))).collect();
+        let mut after = None;
+        loop {
+            let found = view.reusables(after.as_ref(), REUSABLES_AT_ONCE).await?;
+            let Some((last, _)) = found.last() else { return Ok(things) };
+            after = Some(last.clone());
+            things.extend(found.into_iter().map(Thing::from));
+        }
+    }
+
+    /// Translates items in batches. Results are stored even if the translator fails later.
+    async fn translate_things(
+        &self,
+        work: &Work,
+        things: Vec<Thing>,
+        run: &Run,
+        progress: &mut Progress<'_>,
+    ) -> Result<std::result::Result<Made, TranslateError>> {
+        let mut made = Made::default();
+        let total = things.len() as u64;
+        let mut things = things.into_iter().peekable();
+        let mut done = 0;
+        while things.peek().is_some() {
+            progress.count(JobStage::Translate, JobProgress { done, total }).await?;
+            require_time(run)?;
+            let mut window: Vec<Read> = Vec::new();
+            let mut bytes = 0;
+            while window.len() < PAGES_AT_ONCE && bytes < BYTES_AT_ONCE {
+                let Some(thing) = things.next() else { break };
+                let read = Read::new(self, work.domain(), thing, &work.settings).await?;
+                bytes += read.bytes();
+                window.push(read);
+                // A large page takes a while, and the lease of the job has to be renewed.
+                tokio::task::yield_now().await;
+            }
+            done += window.len() as u64;
+            if let Err(error) = self.translate_window(work, &window, (run, &mut made)).await? {
+                return Ok(Err(error));
+            }
+        }
+        // Without any answer there is no result, however few segments were sent.
+        match made.in_vain.take().filter(|_| !made.is_answered) {
+            Some(error) => Ok(Err(error)),
+            None => Ok(Ok(made)),
+        }
+    }
+
+    /// Ends a run after an error of the translator. Transient errors are retried, no earlier than the service requests.
+    async fn put_off(&self, error: TranslateError, run: &Run) -> Result<Effect> {
+        let kind = match &error {
+            TranslateError::Unavailable { .. } => ErrorKind::Unavailable,
+            _ => ErrorKind::Precondition,
+        };
+        let TranslateError::Unavailable { after: Some(seconds), .. } = &error else {
+            return Err(Error::new(kind, error.to_string()).caused_by(error));
+        };
+        let now = self.now();
+        let wanted = TimeDelta::seconds(i64::try_from(*seconds).unwrap_or(i64::MAX).min(86_400));
+        let at = jobs::again_at(now.time(), run.job.attempt).max(Timestamp::new(now.time() + wanted));
+        let end = JobEnd::Again(at, error.to_string());
+        self.upkeep(&jobs::FinishJob { job: run.job.clone(), now, end, log: run.log.clone() }).await?;
+        Ok(Effect::Finished)
+    }
+
+    /// Merges the result into the target. Edits of users in the target are kept where the source has not changed since.
+    async fn store_result(
+        &self,
+        work: &Work,
+        made: Made,
+        (run, storing): (&mut Run, StoringSince),
+    ) -> Result<Effect> {
+        if made.failed > 0 {
+            let what = format!(
+                "{} segments stay in the language of the source: the translator has lost their placeholders, or has no answer",
+                made.failed
+            );
+            run.say(self, what);
+        }
+        if made.too_long > 0 {
+            run.say(self, format!("{} segments are too long to be translated", made.too_long));
+        }
+        let follow = Follow { from: work.from(), to: work.source.root, onto: work.onto() };
+        let root = self.content().follow(work.domain(), follow, &made.texts).await?;
+        for _ in 0..MAX_MOVES {
+            let target: Option<Arc<SpaceRecord>> =
+                self.read().await?.get(&SpaceRecord::at(&work.record.target)).await?;
+            let target = target.ok_or_else(|| Error::not_found("space"))?;
+            let sides = ThreeWay { base: work.onto(), ours: target.root, theirs: root };
+            let merged = self.united(work.domain(), sides).await?;
+            let head = (merged != target.root).then(|| NewHead { id: self.id(), root: merged });
+            let revision = head.as_ref().map_or_else(|| target.head.clone(), |head| head.id.clone());
+            let result = JobResult { revision: Some(revision.clone()), ..JobResult::default() };
+            let finished = run.finish(self, JobOutcome { result: Some(result), object: None });
+            let took = (finished.now.time() - work.began.time()).num_milliseconds();
+            let store = StoreTranslation {
+                translation: work.record.id.clone(),
+                target: target.id.clone(),
+                on: target.head.clone(),
+                head,
+                done: TranslationDone {
+                    source_root: work.source.root,
+                    root,
+                    revision,
+                    settings: work.settings.hash(),
+                    asked: work.record.asked,
+                    failed: made.failing.iter().take(MAX_FAILING).cloned().collect(),
+                },
+                pages: made.pages,
+                milliseconds: u64::try_from(took).unwrap_or_default(),
+                finished,
+            };
+            self.require_stored(storing)?;
+            match self.write(&Actor::Platform, &store).await? {
+                Stored::Done | Stored::Gone => return Ok(Effect::Finished),
+                Stored::Moved => {}
+            }
+        }
+        Err(Error::new(ErrorKind::Unavailable, "the target changes all the time; trying again"))
+    }
+
+    /// Merges a translation with the edits in the target. The translation wins conflicts.
+    async fn united(&self, domain: &str, sides: ThreeWay<Hash>) -> Result<Hash> {
+        let merged = self.content().merge(domain, sides).await?;
+        if merged.conflicts.is_empty() {
+            return Ok(merged.root);
+        }
+        let edits = self.settled(domain, &merged, sides.theirs).await?;
+        Ok(self.content().edit(domain, merged.root, self.now().time(), &edits).await?.root)
+    }
+
+    /// Returns the edits that resolve merge conflicts.
+    async fn settled(&self, domain: &str, merged: &Merged, theirs: Hash) -> Result<Vec<Edit>> {
+        let (view, own) = (self.content().view(domain, merged.root), self.content().view(domain, theirs));
+        let subjects: BTreeSet<&Subject> = merged.conflicts.iter().map(|note| &note.subject).collect();
+        let mut edits = Vec::new();
+        let mut variables = BTreeMap::new();
+        for subject in subjects {
+            match subject {
+                Subject::Page(page) => {
+                    let Some(entry) = view.page(page).await? else { continue };
+                    if entry.body.is_conflict() {
+                        let body = self.decided(domain, &entry.body).await?;
+                        edits.push(Edit::SetBody { page: page.clone(), body });
+                    }
+                    edits.push(Edit::ClearClashes { page: page.clone() });
+                }
+                Subject::Reusable(reusable) => {
+                    let Some(entry) = view.reusable(reusable).await? else { continue };
+                    if entry.body.is_conflict() {
+                        let body = Some(self.decided(domain, &entry.body).await?);
+                        let fields = ReusablePatch { body, ..ReusablePatch::default() };
+                        edits.push(Edit::PutReusable { reusable: reusable.clone(), fields });
+                    }
+                }
+                Subject::File(file) => {
+                    if let Some(entry) = own.file(file).await? {
+                        edits.push(Edit::PutFile { file: file.clone(), entry });
+                    }
+                }
+                Subject::Variable(name) => {
+                    let value = own.variables().await?.get(name).map(|entry| entry.value.clone());
+                    if value.is_some() {
+                        variables.insert(name.clone(), value);
+                    }
+                }
+            }
+        }
+        if !variables.is_empty() {
+            edits.push(Edit::SetVariables { variables });
+        }
+        Ok(edits)
+    }
+
+    /// Resolves a conflicted text in favour of the translation.
+    async fn decided(&self, domain: &str, body: &Body) -> Result<NewBody> {
+        let text = self.content().body_text(domain, body, Rendering::Request).await?;
+        let stored = self.content().store_texts(domain, &[&text]).await?.pop();
+        Ok(NewBody::Stored(Body::of(stored.filter(|_| !text.is_empty()))))
+    }
+}

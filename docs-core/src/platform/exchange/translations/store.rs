@@ -1,0 +1,259 @@
+//! The writes of a translation run: the memory of each page, and the result.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Error, ErrorKind, Result,
+    model::{RevisionId, SpaceId, TranslationId, TranslationStats},
+    platform::{Actor, Platform, access, host::collect::note_copy, library::spaces::move_head},
+    policy::SpaceAction,
+    store::{
+        Hash, Key, Operation, Tx, decode, jobs,
+        records::{
+            RevisionKind, RevisionRecord, SpaceRecord, TranslatedThing, TranslationDone,
+            TranslationMemoryRecord, TranslationRecord,
+        },
+    },
+};
+
+/// Maximum size of a part of the memory in bytes.
+const PART_BYTES: usize = 96 << 10;
+/// The overhead of a segment in bytes.
+const SEGMENT_OVERHEAD: usize = 64;
+/// Parts that one transaction reads or writes.
+const PARTS_AT_ONCE: u32 = 16;
+
+/// The translation memory of a page or reusable content.
+#[derive(Default)]
+pub(super) struct Remembered {
+    /// Translations by the hash of the segment and all its inputs.
+    pub(super) known: BTreeMap<Hash, String>,
+    /// The number of stored parts.
+    pub(super) parts: u64,
+}
+
+impl Platform {
+    /// Reads the memory of a page or reusable content.
+    pub(super) async fn remembered(
+        &self,
+        translation: &TranslationId,
+        thing: &TranslatedThing,
+    ) -> Result<Remembered> {
+        let of_thing = TranslationMemoryRecord::of_thing(translation, thing);
+        let mut batches = crate::store::Batches::of(of_thing.scan(PARTS_AT_ONCE));
+        let mut memory = Remembered::default();
+        while let Some(rows) = batches.next(&self.read().await?).await? {
+            for (_, value) in rows {
+                let part: Arc<TranslationMemoryRecord> = decode(value)?;
+                memory.known.extend(part.segments.clone());
+                memory.parts = part.part + 1;
+            }
+        }
+        Ok(memory)
+    }
+
+    /// Appends translated segments to the memory of a page or reusable content, as a new part.
+    pub(super) async fn remember_more(
+        &self,
+        translation: &TranslationId,
+        thing: &TranslatedThing,
+        (part, segments): (u64, BTreeMap<Hash, String>),
+    ) -> Result<()> {
+        let (translation, thing) = (translation.clone(), thing.clone());
+        self.upkeep(&KeepPart(TranslationMemoryRecord { translation, thing, part, segments })).await
+    }
+
+    /// Replaces the memory of a page or reusable content.
+    pub(super) async fn remember(
+        &self,
+        translation: &TranslationId,
+        thing: &TranslatedThing,
+        known: BTreeMap<Hash, String>,
+    ) -> Result<()> {
+        let mut parts: Vec<BTreeMap<Hash, String>> = Vec::new();
+        let mut bytes = PART_BYTES;
+        for (key, text) in known {
+            let size = serde_json::Value::from(text.as_str()).to_string().len() + SEGMENT_OVERHEAD;
+            if bytes + size > PART_BYTES {
+                parts.push(BTreeMap::new());
+                bytes = 0;
+            }
+            bytes += size;
+            if let Some(last) = parts.last_mut() {
+                last.insert(key, text);
+            }
+        }
+        let from = parts.len() as u64;
+        for (part, segments) in (0..).zip(parts) {
+            self.remember_more(translation, thing, (part, segments)).await?;
+        }
+        let forget = ForgetParts { translation: translation.clone(), thing: thing.clone(), from };
+        while self.upkeep(&forget).await? {}
+        Ok(())
+    }
+}
+
+/// Stores a part of the memory, unless the translation was deleted.
+struct KeepPart(TranslationMemoryRecord);
+
+#[async_trait]
+impl Operation for KeepPart {
+    type Out = ();
+    const NAME: &'static str = "translation_remember";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        use crate::store::Indexed as _;
+        let of: Option<Arc<TranslationRecord>> = tx.get(&TranslationRecord::at(&self.0.translation)).await?;
+        if of.is_none() {
+            return Ok(());
+        }
+        let old: Option<Arc<TranslationMemoryRecord>> = tx.get(&self.0.key()).await?;
+        match old {
+            Some(old) if *old == self.0 => {}
+            Some(old) => drop(tx.put(&*old, self.0.clone())?),
+            None => drop(tx.create(self.0.clone())),
+        }
+        Ok(())
+    }
+}
+
+/// Removes parts of the memory. `Out` is `true` if there may be more.
+struct ForgetParts {
+    translation: TranslationId,
+    thing: TranslatedThing,
+    from: u64,
+}
+
+#[async_trait]
+impl Operation for ForgetParts {
+    type Out = bool;
+    const NAME: &'static str = "translation_forget";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let of = TranslationMemoryRecord::of_thing(&self.translation, &self.thing);
+        let (from, to) = (of.clone().number(self.from).key(), of.below().1);
+        let rows = tx.scan(&crate::store::Scan { from, to, rev: false, limit: PARTS_AT_ONCE }).await?;
+        let keys: Vec<Key> = rows.into_iter().map(|(key, _)| key).collect();
+        tx.delete_all::<TranslationMemoryRecord>(&keys).await?;
+        Ok(keys.len() == PARTS_AT_ONCE as usize)
+    }
+}
+
+/// Counts the words sent to the translator.
+pub(super) struct CountWords {
+    pub(super) translation: TranslationId,
+    pub(super) words: u64,
+}
+
+#[async_trait]
+impl Operation for CountWords {
+    type Out = ();
+    const NAME: &'static str = "translation_words";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let record: Option<Arc<TranslationRecord>> =
+            tx.get(&TranslationRecord::at(&self.translation)).await?;
+        if let Some(old) = record {
+            let stats = TranslationStats { total_words: old.stats.total_words + self.words, ..old.stats };
+            let spent_words = old.spent_words + self.words;
+            tx.put(&*old, TranslationRecord { stats, spent_words, ..TranslationRecord::clone(&old) })?;
+        }
+        Ok(())
+    }
+}
+
+/// The outcome of storing a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Stored {
+    /// The result is stored and the job is done.
+    Done,
+    /// The target changed since the result was computed.
+    Moved,
+    /// The translation was deleted, or another worker has the job.
+    Gone,
+}
+
+/// The revision of a result.
+pub(super) struct NewHead {
+    pub(super) id: RevisionId,
+    pub(super) root: Hash,
+}
+
+/// Stores the result of a run.
+pub(super) struct StoreTranslation {
+    pub(super) translation: TranslationId,
+    pub(super) target: SpaceId,
+    /// The head of the target that the result is based on.
+    pub(super) on: RevisionId,
+    /// The new head, or `None` if the target has this content already.
+    pub(super) head: Option<NewHead>,
+    /// The state to record. Its revision is the new head.
+    pub(super) done: TranslationDone,
+    pub(super) pages: u64,
+    pub(super) milliseconds: u64,
+    pub(super) finished: jobs::FinishJob,
+}
+
+#[async_trait]
+impl Operation for StoreTranslation {
+    type Out = Stored;
+    const NAME: &'static str = "translation_result";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Stored> {
+        let record: Option<Arc<TranslationRecord>> =
+            tx.get(&TranslationRecord::at(&self.translation)).await?;
+        let Some(old) = record else { return Ok(Stored::Gone) };
+        let access = access::space(tx, &Actor::Platform, &self.target).await?;
+        let proof = access.require(SpaceAction::Manage)?;
+        if proof.space().head != self.on {
+            return Ok(Stored::Moved);
+        }
+        let source: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&old.source)).await?;
+        let source = source.ok_or_else(|| Error::not_found("space that is translated"))?;
+        if [&*source, &**proof.space()].iter().any(|space| space.organization != old.organization) {
+            return Err(elsewhere());
+        }
+        if !jobs::finish(tx, &self.finished).await? {
+            return Ok(Stored::Gone);
+        }
+        let now = self.finished.now;
+        let stats = TranslationStats {
+            runs: old.stats.runs + 1,
+            total_words: old.stats.total_words,
+            total_pages: old.stats.total_pages + self.pages,
+            total_duration: old.stats.total_duration + self.milliseconds,
+            latest_run_duration: self.milliseconds,
+            latest_pages: self.pages,
+            latest_words: old.spent_words,
+        };
+        let new = TranslationRecord {
+            done: Some(self.done.clone()),
+            stats,
+            spent_words: 0,
+            updated_at: now.later_than(old.updated_at),
+            ..TranslationRecord::clone(&old)
+        };
+        tx.put(&*old, new)?;
+        // Reused objects are protected until this commit by a reference from the source or from the previous result.
+        // That result is replaced now, so the copy is recorded for the collection.
+        note_copy(tx, &SpaceRecord { created_at: now, ..SpaceRecord::clone(proof.space()) });
+        if let Some(head) = &self.head {
+            let by = old.created_by.clone();
+            let revision = RevisionRecord {
+                parents: vec![proof.space().head.clone()],
+                kind: RevisionKind::Computed,
+                ..RevisionRecord::new(head.id.clone(), self.target.clone(), head.root, now, by)
+            };
+            move_head(tx, &proof, revision).await?;
+        }
+        Ok(Stored::Done)
+    }
+}
+
+/// The error for a space that was transferred to another organization.
+pub(super) fn elsewhere() -> Error {
+    Error::new(ErrorKind::Precondition, "one of the two spaces belongs to another organization by now")
+}

@@ -1,0 +1,172 @@
+//! The audit log: author, time and subject of each change.
+//!
+//! Entries are written by [`Platform::write`], in the transaction of the operation.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::{
+    BoxFuture, Error, Result,
+    model::{AuditEntry, OrgId, Timestamp, UserId},
+    platform::{
+        Actor, Platform, access,
+        nouns::{Caller, list_identities},
+    },
+    policy::OrgAction,
+    store::{
+        Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Scan, StoreError, Tx, decode,
+        records::AuditRecord,
+    },
+};
+
+/// Default retention of entries.
+pub(in crate::platform) const AUDIT_RETENTION: TimeDelta = TimeDelta::days(365);
+/// Number of entries that one transaction removes. Each has a row per organization and record that it names.
+const DROP_CHUNK: u32 = 50;
+
+/// Audit log setting and retention.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AuditLog {
+    /// Changes are not logged. Existing entries are retained.
+    Off,
+    /// Every change is logged in its own transaction; an entry is removed at this age.
+    Kept(TimeDelta),
+}
+
+impl Default for AuditLog {
+    fn default() -> Self {
+        Self::Kept(AUDIT_RETENTION)
+    }
+}
+
+/// Filter of the audit log. An entry must match all fields that are set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuditFilter {
+    /// Changes in this organization.
+    pub organization: Option<OrgId>,
+    /// Changes by this user.
+    pub user: Option<UserId>,
+    /// Changes of the record with this key, as entries contain it.
+    pub subject: Option<Arc<str>>,
+    /// Changes by the operation with this name, such as `space_create`.
+    pub operation: Option<String>,
+    /// Changes at this time or later.
+    pub since: Option<Timestamp>,
+    /// Changes before this time.
+    pub until: Option<Timestamp>,
+}
+
+impl AuditFilter {
+    /// Prefix of the most selective index that covers all matching entries.
+    fn list(&self) -> KeyBuf {
+        match (&self.subject, &self.organization, &self.user) {
+            (Some(subject), _, _) => AuditRecord::about(subject),
+            (None, Some(organization), _) => AuditRecord::of_org(organization),
+            (None, None, Some(user)) => AuditRecord::of_user(user),
+            (None, None, None) => AuditRecord::all(),
+        }
+    }
+
+    fn admits(&self, entry: &AuditRecord) -> bool {
+        self.organization.as_ref().is_none_or(|organization| entry.organizations.contains(organization))
+            && self.user.as_ref().is_none_or(|user| entry.user.as_ref() == Some(user))
+            && self.operation.as_ref().is_none_or(|operation| entry.operation == *operation)
+    }
+}
+
+impl<'p> Caller<'p> {
+    /// Reads the audit log, newest entry first. The platform reads all of it, an administrator that of their
+    /// organization.
+    ///
+    /// An entry names the operation, its actor and the changed records, but not their content. The entry of a rejected
+    /// sign-in contains the reason. With several filters, a page may have fewer entries than its limit and still a next
+    /// page.
+    ///
+    /// # Errors
+    /// `Forbidden` for a user who names no organization, or one of which they are not an administrator; `NotFound` for
+    /// an organization of which the user is not a member.
+    pub fn audit_log(
+        self,
+        filter: &'p AuditFilter,
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<AuditEntry>>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.platform, &self.actor());
+            let tx = platform.read().await?;
+            match (&filter.organization, actor) {
+                (_, Actor::Platform) => {}
+                (Some(organization), _) => {
+                    access::org(&tx, actor, organization).await?.require(OrgAction::Administrate)?;
+                }
+                (None, Actor::User(_) | Actor::Token(_) | Actor::Visitor(_)) => {
+                    return Err(Error::forbidden(
+                        "only the operator reads the whole log; name an organization",
+                    ));
+                }
+            }
+            let prefix = filter.list();
+            let identity = list_identities::audit_log(filter);
+            let spec = ListSpec { prefix: prefix.clone(), rev: true, identity };
+            let mut list = Lister::new(spec, page)?;
+            if let Some(since) = filter.since {
+                list.not_below(&prefix.clone().time(since.time()).key());
+            }
+            if let Some(until) = filter.until {
+                list.below(&prefix.time(until.time()).key());
+            }
+            while let Some(rows) = list.rows(&tx).await? {
+                let keys: Vec<Key> = rows.iter().map(|(row, _)| entry_of(row)).collect::<Result<_>>()?;
+                let entries = tx.get_many::<AuditRecord>(&keys).await?;
+                let admitted = entries.into_iter().map(|entry| entry.filter(|entry| filter.admits(entry)));
+                list.offer_all(&rows, admitted);
+            }
+            let page = list.finish(&tx, None).await?;
+            let items = page.items.iter().map(|entry| entry.view()).collect();
+            Ok(Page { items, next: page.next, count: page.count })
+        })
+    }
+}
+
+impl Platform {
+    /// Removes entries past their retention.
+    pub(in crate::platform) async fn tidy_audit_log(&self) -> Result<()> {
+        if let AuditLog::Kept(kept) = self.audit() {
+            let before = self.clock().now() - kept;
+            while self.upkeep(&DropEntries { before }).await? {}
+        }
+        Ok(())
+    }
+}
+
+/// Key of the entry that an index row refers to. The last two segments of the row are those of the entry.
+fn entry_of(row: &Key) -> Result<Key> {
+    let mut parts = row.rsplitn(3, '!');
+    match (parts.next(), parts.next()) {
+        (Some(id), Some(time)) => Ok(format!("{}!{time}!{id}", AuditRecord::all().as_str()).into()),
+        _ => Err(StoreError::Corrupt(format!("`{row}` leads to no entry")).into()),
+    }
+}
+
+/// Removes old entries; `Out` is `true` if there may be more.
+struct DropEntries {
+    before: DateTime<Utc>,
+}
+
+#[async_trait]
+impl Operation for DropEntries {
+    type Out = bool;
+    const NAME: &'static str = "audit_drop";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let (from, _) = AuditRecord::all().below();
+        let to = AuditRecord::all().time(self.before).key();
+        let rows = tx.scan(&Scan { from, to, rev: false, limit: DROP_CHUNK }).await?;
+        let full = rows.len() == DROP_CHUNK as usize;
+        for (_, value) in rows {
+            tx.delete(&*decode::<AuditRecord>(value)?);
+        }
+        Ok(full)
+    }
+}

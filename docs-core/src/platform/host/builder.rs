@@ -1,0 +1,300 @@
+//! Construction of a platform from its store, ports and settings.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use chrono::TimeDelta;
+
+use crate::{
+    content::Content,
+    platform::{
+        Inner, Platform,
+        content::{computed, openapi_specs},
+        exchange::{import, pdf},
+        host::audit::AuditLog,
+        kernel::{
+            metrics::{Measuring, OpenTransactions, StoreObserver},
+            site_hosts::SiteHosts,
+            urls::Urls,
+        },
+        people::saml,
+        publishing::visitors,
+        search::Follower,
+    },
+    ports::{
+        Clock, Converter, GitRemote, Ids, Metrics, NoMetrics, Pdf, PseudoTranslator, RandomIds, Saml,
+        SealingKey, SearchIndex, Secrets, SpecReader, SystemClock, Translator, Web,
+    },
+    store::{
+        Objects, Store,
+        jobs::{LEASE, MAX_LEASE},
+    },
+};
+
+/// The ports that operations use. Operations that need a port that is `None` are rejected.
+pub(in crate::platform) struct Ports {
+    pub(in crate::platform) clock: Arc<dyn Clock>,
+    pub(in crate::platform) ids: Arc<dyn Ids>,
+    pub(in crate::platform) git: Option<Arc<dyn GitRemote>>,
+    pub(in crate::platform) web: Option<Arc<dyn Web>>,
+    pub(in crate::platform) converter: Option<Arc<dyn Converter>>,
+    pub(in crate::platform) pdf: Option<Arc<dyn Pdf>>,
+    pub(in crate::platform) spec_reader: Option<Arc<dyn SpecReader>>,
+    pub(in crate::platform) saml: Option<Arc<dyn Saml>>,
+    pub(in crate::platform) translator: Arc<dyn Translator>,
+    pub(in crate::platform) metrics: Arc<dyn Metrics>,
+}
+
+impl Default for Ports {
+    fn default() -> Self {
+        Self {
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIds),
+            git: None,
+            web: None,
+            converter: None,
+            pdf: None,
+            spec_reader: None,
+            saml: None,
+            translator: Arc::new(PseudoTranslator),
+            metrics: Arc::new(NoMetrics),
+        }
+    }
+}
+
+/// Builder of a [`Platform`].
+pub struct Builder {
+    store: Arc<dyn Store>,
+    objects: Arc<dyn Objects>,
+    ports: Ports,
+    search: Option<Arc<dyn SearchIndex>>,
+    secrets: Option<Arc<dyn Secrets>>,
+    audit: AuditLog,
+    urls: Urls,
+    files_origin: Option<String>,
+    site_hosts: SiteHosts,
+    job_lease: TimeDelta,
+    import_memory: import::ImportMemory,
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder").field("urls", &self.urls).finish_non_exhaustive()
+    }
+}
+
+impl Builder {
+    /// Starts a platform over a store and its objects, with the system clock and random ids.
+    pub(in crate::platform) fn new(store: Arc<dyn Store>, objects: Arc<dyn Objects>) -> Self {
+        let urls = Urls::new("http://127.0.0.1:4000");
+        let (ports, audit) = (Ports::default(), AuditLog::default());
+        Self {
+            store,
+            objects,
+            ports,
+            search: None,
+            secrets: None,
+            audit,
+            urls,
+            files_origin: None,
+            site_hosts: SiteHosts::any(),
+            job_lease: LEASE,
+            import_memory: import::ImportMemory::default(),
+        }
+    }
+
+    /// Sets the clock, for example a manual one for tests. Default: the system clock.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.ports.clock = Arc::new(clock);
+        self
+    }
+
+    /// Sets the hosts that organizations may mount sites on by `proxy`. Default: every host.
+    ///
+    /// An application with more host names than those of its sites should list the latter, as `docs-server` does: a
+    /// site that is mounted on another name of the platform shows its pages there.
+    #[must_use]
+    pub fn site_hosts(mut self, hosts: SiteHosts) -> Self {
+        self.site_hosts = hosts;
+        self
+    }
+
+    /// Sets the source of ids, for example a seeded one for tests. Default: random ids.
+    #[must_use]
+    pub fn ids(mut self, ids: impl Ids) -> Self {
+        self.ports.ids = Arc::new(ids);
+        self
+    }
+
+    /// Sets the Git client. Without it, Git imports are rejected.
+    #[must_use]
+    pub fn git(mut self, git: Arc<dyn GitRemote>) -> Self {
+        self.ports.git = Some(git);
+        self
+    }
+
+    /// Sets the HTTP client. Without it, content that is given only by its address is rejected.
+    #[must_use]
+    pub fn web(mut self, web: Arc<dyn Web>) -> Self {
+        self.ports.web = Some(web);
+        self
+    }
+
+    /// Sets the document converter. Without it, imports of documents are rejected.
+    #[must_use]
+    pub fn converter(mut self, converter: Arc<dyn Converter>) -> Self {
+        self.ports.converter = Some(converter);
+        self
+    }
+
+    /// Sets the search index, which the platform keeps up to date. Without it, searches are rejected.
+    ///
+    /// An index belongs to one platform. Servers that share a store each have their own.
+    #[must_use]
+    pub fn search(mut self, index: Arc<dyn SearchIndex>) -> Self {
+        self.search = Some(index);
+        self
+    }
+
+    /// Sets the PDF renderer. Without it, PDF files are rejected.
+    #[must_use]
+    pub fn pdf(mut self, pdf: Arc<dyn Pdf>) -> Self {
+        self.ports.pdf = Some(pdf);
+        self
+    }
+
+    /// Sets the reader of OpenAPI specifications. Without it, they are rejected.
+    #[must_use]
+    pub fn spec_reader(mut self, reader: Arc<dyn SpecReader>) -> Self {
+        self.ports.spec_reader = Some(reader);
+        self
+    }
+
+    /// Sets the SAML implementation for identity providers. Without it, SAML sign-in is disabled.
+    #[must_use]
+    pub fn saml(mut self, saml: Arc<dyn Saml>) -> Self {
+        self.ports.saml = Some(saml);
+        self
+    }
+
+    /// Sets the translator of spaces. Default: the [pseudo-translator](PseudoTranslator), which only marks the text
+    /// that would be translated.
+    #[must_use]
+    pub fn translator(mut self, translator: Arc<dyn Translator>) -> Self {
+        self.ports.translator = translator;
+        self
+    }
+
+    /// Sets the metrics sink. Without it, nothing is recorded. [`METRICS`](crate::platform::kernel::metrics::METRICS)
+    /// lists all metrics.
+    #[must_use]
+    pub fn metrics(mut self, metrics: Arc<dyn Metrics>) -> Self {
+        self.ports.metrics = metrics;
+        self
+    }
+
+    /// Sets the sealing of secrets. Default: a key with the lifetime of the process.
+    #[must_use]
+    pub fn secrets(mut self, secrets: impl Secrets) -> Self {
+        self.secrets = Some(Arc::new(secrets));
+        self
+    }
+
+    /// Sets the audit log. Default: [`AuditLog::default`].
+    #[must_use]
+    pub fn audit(mut self, audit: AuditLog) -> Self {
+        self.audit = audit;
+        self
+    }
+
+    /// Sets the time without a sign of life after which another worker takes a job over. Default: [`LEASE`].
+    ///
+    /// A worker renews its lease at a third of this time. Values are clamped to between a second and a day. The clocks
+    /// of servers on one store must differ by less than the lease; otherwise work may be done twice, but it still
+    /// finishes once.
+    #[must_use]
+    pub fn job_lease(mut self, lease: Duration) -> Self {
+        let lease = TimeDelta::from_std(lease).unwrap_or(MAX_LEASE);
+        self.job_lease = lease.clamp(TimeDelta::seconds(1), MAX_LEASE);
+        self
+    }
+
+    /// Sets the bytes of memory for all imports in total; [`LIMITS`](super::LIMITS) has the default. An import waits
+    /// until others have released the memory that it needs. One that needs more than the budget runs alone.
+    #[must_use]
+    pub fn import_memory(mut self, bytes: u64) -> Self {
+        self.import_memory = import::ImportMemory::new(bytes);
+        self
+    }
+
+    /// Makes the addresses in answers begin with this.
+    #[must_use]
+    pub fn base_url(mut self, base: &str) -> Self {
+        self.urls = Urls::new(base);
+        self
+    }
+
+    /// Sets a separate origin for the addresses of files, such as `https://files.example.net`: scheme, host and
+    /// optional port. Default: the base URL.
+    ///
+    /// Files are written by users. Browsers isolate scripts of another origin from the platform, so choose a host that
+    /// shares no registrable domain with the platform. Requests for both have to reach the same application.
+    #[must_use]
+    pub fn files_origin(mut self, origin: &str) -> Self {
+        self.files_origin = Some(origin.to_owned());
+        self
+    }
+
+    /// Creates the platform.
+    #[must_use]
+    pub fn build(self) -> Platform {
+        let Self {
+            store,
+            objects,
+            ports,
+            search,
+            secrets,
+            audit,
+            urls,
+            files_origin,
+            site_hosts,
+            job_lease,
+            import_memory,
+        } = self;
+        // A site on the host of files would run its pages next to files of users.
+        let (urls, site_hosts) = match files_origin {
+            Some(origin) => {
+                let host = origin.split_once("://").map_or(origin.as_str(), |(_, host)| host);
+                (urls.with_files_origin(&origin), site_hosts.except(host))
+            }
+            None => (urls, site_hosts),
+        };
+        let open = Arc::new(OpenTransactions::default());
+        let inner = Inner {
+            secrets: secrets.unwrap_or_else(|| Arc::new(SealingKey::of_process(ports.ids.as_ref()))),
+            content: Content::new(Arc::clone(&objects)),
+            follower: search.map(|index| Follower::new(index, ports.clock.now())),
+            turns: crate::platform::host::turns::Turns::default(),
+            job_lease,
+            import_memory,
+            pdf_news: pdf::PdfNews::default(),
+            spec_pages: computed::SpecPagesCache::default(),
+            spec_details: openapi_specs::SpecDetailCache::default(),
+            unsigned: saml::Unsigned::default(),
+            shown_files: visitors::ShownFiles::default(),
+            observer: Arc::new(StoreObserver {
+                open: Arc::clone(&open),
+                metrics: Arc::clone(&ports.metrics),
+            }),
+            open,
+            measuring: Measuring::default(),
+            store,
+            objects,
+            ports,
+            audit,
+            site_hosts: site_hosts.below(urls.base()),
+            urls,
+        };
+        Platform { inner: Arc::new(inner), request: None, precondition: None }
+    }
+}

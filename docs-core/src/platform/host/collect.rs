@@ -1,0 +1,425 @@
+//! Garbage collector: removes objects that no revision references.
+//!
+//! An edit stores objects first; a later transaction commits the revision that references them. An unreferenced object
+//! may therefore be about to be referenced. The collector has to distinguish the two cases while writers and other
+//! collectors run on this and other servers, without blocking any of them. It relies on four rules;
+//! `decisions/0016-collector.md` proves that they suffice.
+//!
+//! 1. Putting an object touches it, even if it exists already: [`Objects::put`](crate::store::Objects::put). An object
+//!    that a write reuses without putting it is referenced by a revision that cannot be removed before the write
+//!    commits.
+//! 2. A write commits within [`WRITE_WINDOW`] of its first `put` ([`StoringSince`]), or not at all.
+//! 3. A collection removes nothing later than [`COLLECT_WINDOW`] after its first read. It removes only objects that
+//!    were untouched for [`UNTOUCHED`], which is longer than both windows together.
+//! 4. Copying a space leaves a note ([`note_copy`]). A collection reads spaces one by one and may have passed the
+//!    position of the copy before it reaches the original, which may be removed in between. It reads the notes last and
+//!    marks the content of the copies that they name.
+
+mod job;
+mod marks;
+mod specs;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use chrono::TimeDelta;
+
+pub(in crate::platform) use self::job::{COLLECT_EVERY, CollectObjects};
+use self::marks::MarkSet;
+use crate::{
+    BoxFuture, Error, ErrorKind, Result,
+    content::{CacheLimits, Content, ContentError, LineMerger},
+    model::{ChangeRequestId, SpaceId, Timestamp},
+    platform::{
+        Platform,
+        kernel::metrics::{COLLECTIONS, OBJECTS_KEPT, OBJECTS_REMOVED, UPLOADS_REMOVED},
+        nouns::Caller,
+    },
+    store::{
+        Batches, Entity, Hash, Key, KeyBuf, MAX_SCAN, StoreError, StoreResult, Tx, Value, decode, key,
+        records::{ChangeRequestRecord, RevisionRecord, SpaceRecord, TranslationRecord, linked_id},
+    },
+};
+
+/// Maximum time of a write from its first stored object to its commit.
+pub const WRITE_WINDOW: TimeDelta = TimeDelta::hours(24);
+/// Maximum time of a collection from its first read to its last removal.
+pub const COLLECT_WINDOW: TimeDelta = TimeDelta::hours(24);
+/// Maximum clock difference between the servers of one store, and maximum duration of a commit.
+pub const CLOCKS_APART: TimeDelta = TimeDelta::hours(1);
+/// Minimum time since the last touch of an object before it is removed.
+pub const UNTOUCHED: TimeDelta = TimeDelta::hours(72);
+/// Retention of copy notes: longer than any collection that needs them.
+pub(in crate::platform) const COPY_NOTES_KEPT: TimeDelta = TimeDelta::hours(72);
+/// Number of storage areas that one step collects.
+const DOMAINS_AT_ONCE: u32 = 100;
+/// Number of objects that one call removes.
+const REMOVED_AT_ONCE: u32 = 500;
+/// Number of spaces, revisions and change requests that one transaction reads.
+const READ_AT_ONCE: u32 = if cfg!(test) { 2 } else { 200 };
+/// Key class of the copy notes.
+const COPY_NOTES: &str = "copied";
+
+const _: () = assert!(
+    UNTOUCHED.num_seconds()
+        > WRITE_WINDOW.num_seconds() + COLLECT_WINDOW.num_seconds() + 2 * CLOCKS_APART.num_seconds()
+        && COPY_NOTES_KEPT.num_seconds() > COLLECT_WINDOW.num_seconds() + 2 * CLOCKS_APART.num_seconds()
+);
+
+/// Mode of a collection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CollectMode {
+    /// Counts the objects that it would remove.
+    DryRun,
+    /// Removes the objects.
+    Remove,
+}
+
+/// Counters of a collection, or of a dry run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Collected {
+    /// Storage areas that were examined.
+    pub domains: u64,
+    /// Storage areas that were skipped because content in them cannot be read.
+    pub unreadable: u64,
+    /// Revisions that were read; their objects are retained.
+    pub roots: u64,
+    /// Objects that were removed.
+    pub objects: u64,
+    /// Objects past [`UNTOUCHED`] that are retained because a revision references them.
+    pub kept: u64,
+    /// Leftover blobs of interrupted uploads that were removed.
+    pub leftovers: u64,
+}
+
+/// Start of a write that stores objects before they are referenced.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::platform) struct StoringSince(Timestamp);
+
+impl StoringSince {
+    /// Marks a write that stores its first object at this time or later.
+    pub(in crate::platform) const fn at(time: Timestamp) -> Self {
+        Self(time)
+    }
+}
+
+impl Platform {
+    /// Starts the write window; call it before the first object is stored.
+    pub(in crate::platform) fn storing(&self) -> StoringSince {
+        StoringSince(self.now())
+    }
+
+    /// Rejects a write if its objects may be collected before a revision references them. Call it right before the
+    /// commit.
+    ///
+    /// # Errors
+    /// `Conflict`.
+    pub(in crate::platform) fn require_stored(&self, since: StoringSince) -> Result<()> {
+        if self.clock().now() - since.0.time() <= WRITE_WINDOW {
+            return Ok(());
+        }
+        Err(Error::conflict(
+            "this took more than a day, and what was stored for it is not kept so long; try again",
+        ))
+    }
+}
+
+/// Records that a space was copied, in the transaction of the copy.
+pub(in crate::platform) fn note_copy(tx: &mut Tx, copy: &SpaceRecord) {
+    let note = KeyBuf::new(COPY_NOTES).part(&copy.domain).time(copy.created_at.time()).part(copy.id.as_str());
+    tx.put_value(note.key(), Value::Unit);
+}
+
+impl<'p> Caller<'p> {
+    /// Removes objects that no revision references: content of purged spaces, and objects of edits that were never
+    /// committed.
+    ///
+    /// Objects that were touched within [`UNTOUCHED`](crate::platform::UNTOUCHED) are retained. A daily job on each
+    /// server does the same. Writers, servers and other collections can run concurrently. Reserved for the platform
+    /// itself.
+    ///
+    /// A storage area with unreadable content is skipped and logged.
+    ///
+    /// # Errors
+    /// `Forbidden` for users; errors of the store. Objects that were removed before the error stay removed.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves some unreferenced objects removed and never removes a referenced one.
+    pub fn collect(self, mode: CollectMode) -> BoxFuture<'p, Result<Collected>> {
+        Box::pin(async move {
+            self.actor().require_platform()?;
+            let platform = self.platform;
+            let (mut after, mut done) = (None, Collected::default());
+            loop {
+                let step = Collection::new(platform, mode, &|| true).step(after.as_deref()).await?;
+                done.add(&step.collected);
+                after = step.next;
+                if after.is_none() {
+                    break;
+                }
+            }
+            done.leftovers = platform.collect_leftovers(mode, &|| true).await?;
+            Ok(done)
+        })
+    }
+}
+
+impl Collected {
+    fn add(&mut self, other: &Self) {
+        self.domains += other.domains;
+        self.unreadable += other.unreadable;
+        self.roots += other.roots;
+        self.objects += other.objects;
+        self.kept += other.kept;
+        self.leftovers += other.leftovers;
+    }
+}
+
+/// Result of one step of a collection.
+struct Step {
+    collected: Collected,
+    /// The last storage area of the step; `None` if there are no more.
+    next: Option<String>,
+}
+
+/// One step of a collection: marks the references of some storage areas and removes all other objects.
+struct Collection<'p> {
+    platform: &'p Platform,
+    mode: CollectMode,
+    go_on: &'p (dyn Fn() -> bool + Sync),
+    /// Has small caches: each object is walked once and must not evict the cache of readers.
+    content: Content,
+    marks: MarkSet,
+    /// The storage areas, each with the number that identifies it among the marks.
+    domains: BTreeMap<String, u32>,
+    unreadable: BTreeSet<String>,
+    done: Collected,
+    began: Timestamp,
+}
+
+impl<'p> Collection<'p> {
+    fn new(platform: &'p Platform, mode: CollectMode, go_on: &'p (dyn Fn() -> bool + Sync)) -> Self {
+        let limits =
+            CacheLimits { node_bytes: 8 << 20, text_bytes: 1 << 20, tree_bytes: 1 << 20, document_bytes: 0 };
+        let objects = Arc::clone(&platform.inner.objects);
+        Self {
+            platform,
+            mode,
+            go_on,
+            content: Content::with(objects, limits, Arc::new(LineMerger)),
+            marks: MarkSet::new(platform.ids().next()),
+            domains: BTreeMap::new(),
+            unreadable: BTreeSet::new(),
+            done: Collected::default(),
+            began: platform.now(),
+        }
+    }
+
+    async fn step(mut self, after: Option<&str>) -> Result<Step> {
+        let found = self.platform.objects().domains(after, DOMAINS_AT_ONCE).await?;
+        let next = found.last().cloned();
+        self.domains = found.into_iter().zip(0..).collect();
+        if !self.domains.is_empty() {
+            self.mark_spaces().await?;
+            self.mark_copies().await?;
+            self.mark_specs().await?;
+            self.sweep().await?;
+        }
+        self.count();
+        Ok(Step { collected: self.done, next })
+    }
+
+    /// Marks the references of the spaces in these areas, including deleted spaces, which can be restored.
+    async fn mark_spaces(&mut self) -> Result<()> {
+        let mut batches = Batches::of(KeyBuf::new(SpaceRecord::KIND).scan(READ_AT_ONCE));
+        while let Some(rows) = batches.next(&self.platform.read().await?).await? {
+            for (_, value) in rows {
+                let space: Arc<SpaceRecord> = decode(value)?;
+                if self.domains.contains_key(&space.domain) {
+                    self.mark_space(&space).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Marks the references of copies made since, or shortly before, the start of the collection.
+    async fn mark_copies(&mut self) -> Result<()> {
+        for domain in self.domains.keys().cloned().collect::<Vec<_>>() {
+            let mut batches = Batches::of(KeyBuf::new(COPY_NOTES).part(&domain).scan(READ_AT_ONCE));
+            loop {
+                let tx = self.platform.read().await?;
+                let Some(rows) = batches.next(&tx).await? else { break };
+                let ids = rows.iter().filter_map(|(row, _)| key::last_segment(row).parse::<SpaceId>().ok());
+                let keys: Vec<Key> = ids.map(|id| SpaceRecord::at(&id)).collect();
+                let spaces = tx.get_many::<SpaceRecord>(&keys).await?;
+                drop(tx);
+                for space in spaces.into_iter().flatten() {
+                    self.mark_space(&space).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn mark_space(&mut self, space: &SpaceRecord) -> Result<()> {
+        self.mark_root(&space.domain, space.root).await?;
+        let mut revisions = Batches::of(RevisionRecord::of_space(&space.id).scan(READ_AT_ONCE));
+        while let Some(rows) = revisions.next(&self.platform.read().await?).await? {
+            let roots = rows.into_iter().map(|(_, value)| Ok(decode::<RevisionRecord>(value)?.root));
+            for root in roots.collect::<StoreResult<Vec<Hash>>>()? {
+                self.mark_root(&space.domain, root).await?;
+            }
+        }
+        self.mark_translation(space).await?;
+        // These are revisions too. They are marked again because a mistake there would lose content.
+        let mut requests = Batches::of(ChangeRequestRecord::of_space(&space.id).scan(READ_AT_ONCE));
+        loop {
+            let tx = self.platform.read().await?;
+            let Some(rows) = requests.next(&tx).await? else { break };
+            let ids: StoreResult<Vec<ChangeRequestId>> = rows.iter().map(|(_, id)| linked_id(id)).collect();
+            let keys: Vec<Key> = ids?.iter().map(ChangeRequestRecord::at).collect();
+            let requests = tx.get_many::<ChangeRequestRecord>(&keys).await?;
+            drop(tx);
+            for request in requests.into_iter().flatten() {
+                self.mark_root(&space.domain, request.root).await?;
+                self.mark_root(&space.domain, request.base_root).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Marks the last output of translators. It is the base of the next merge and may not belong to any revision.
+    async fn mark_translation(&mut self, space: &SpaceRecord) -> Result<()> {
+        let tx = self.platform.read().await?;
+        let rows = tx.below(&TranslationRecord::of_target(&space.id), MAX_SCAN).await?;
+        let found = tx.get_many::<TranslationRecord>(&TranslationRecord::named_by_all(&rows)).await?;
+        drop(tx);
+        for done in found.iter().flatten().filter_map(|record| record.done.as_ref()) {
+            self.mark_root(&space.domain, done.root).await?;
+        }
+        Ok(())
+    }
+
+    async fn mark_root(&mut self, domain: &str, root: Hash) -> Result<()> {
+        self.check_time()?;
+        let Some(number) = self.domains.get(domain).filter(|_| !self.unreadable.contains(domain)) else {
+            return Ok(());
+        };
+        self.done.roots += 1;
+        match self.content.mark(domain, root, self.marks.of_domain(*number)).await {
+            Ok(()) => Ok(()),
+            // The references below this object are unknown, so the whole area is retained.
+            Err(
+                error @ (ContentError::NotFound(_)
+                | ContentError::Corrupt(_)
+                | ContentError::Store(StoreError::Corrupt(_))),
+            ) => {
+                tracing::error!(domain, %root, %error, "content cannot be read: nothing of its storage area is removed");
+                self.unreadable.insert(domain.to_owned());
+                Ok(())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes objects that are unmarked and past [`UNTOUCHED`].
+    async fn sweep(&mut self) -> Result<()> {
+        let untouched = UNTOUCHED.to_std().map_err(Error::internal)?;
+        self.done.domains += self.domains.len() as u64;
+        self.done.unreadable += self.unreadable.len() as u64;
+        for (domain, number) in &self.domains {
+            if self.unreadable.contains(domain) {
+                continue;
+            }
+            let mut after = None;
+            loop {
+                let found = self.platform.objects().list(domain, after, untouched, REMOVED_AT_ONCE).await?;
+                let Some(last) = found.last() else { break };
+                after = Some(*last);
+                let marks = self.marks.of_domain(*number);
+                let garbage: Vec<Hash> = found.iter().filter(|hash| !marks.has(**hash)).copied().collect();
+                self.done.kept += (found.len() - garbage.len()) as u64;
+                // Checked last: only the store is awaited between this check and the removal.
+                check_time(self.platform, self.began, self.go_on)?;
+                if self.mode == CollectMode::Remove && !garbage.is_empty() {
+                    self.platform.objects().delete(domain, &garbage, untouched).await?;
+                }
+                self.done.objects += garbage.len() as u64;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_time(&self) -> Result<()> {
+        check_time(self.platform, self.began, self.go_on)
+    }
+
+    fn count(&self) {
+        if self.mode == CollectMode::DryRun {
+            return;
+        }
+        let metrics = self.platform.metrics();
+        metrics.add(&OBJECTS_REMOVED, &[], self.done.objects);
+        metrics.add(&OBJECTS_KEPT, &[], self.done.kept);
+        metrics.add(&COLLECTIONS, &["read"], self.done.domains - self.done.unreadable);
+        metrics.add(&COLLECTIONS, &["unreadable"], self.done.unreadable);
+    }
+}
+
+/// Ends a collection if its marks are too old or its worker is stopping.
+fn check_time(platform: &Platform, began: Timestamp, go_on: &(dyn Fn() -> bool + Sync)) -> Result<()> {
+    let ended = |why| Err(Error::new(ErrorKind::Unavailable, why));
+    if !go_on() {
+        return ended("the server stops; the collection goes on later");
+    }
+    if platform.clock().now() - began.time() > COLLECT_WINDOW {
+        return ended("the collection took more than a day and has to begin again");
+    }
+    Ok(())
+}
+
+impl Platform {
+    /// Removes blobs that interrupted uploads left outside the tables of the store; returns their number.
+    async fn collect_leftovers(&self, mode: CollectMode, go_on: &(dyn Fn() -> bool + Sync)) -> Result<u64> {
+        let owner = self.collection_state(None).await?.store;
+        let (mut after, mut count, began) = (None, 0, self.now());
+        loop {
+            check_time(self, began, go_on)?;
+            let untouched = UNTOUCHED.to_std().map_err(Error::internal)?;
+            let found = self.objects().leftovers(&owner, after.as_deref(), untouched).await?;
+            if mode == CollectMode::Remove && !found.names.is_empty() {
+                self.objects().delete_leftovers(&found.names).await?;
+                self.metrics().add(&UPLOADS_REMOVED, &[], found.names.len() as u64);
+            }
+            count += found.names.len() as u64;
+            after = found.next;
+            if after.is_none() {
+                return Ok(count);
+            }
+        }
+    }
+
+    /// Removes the copy notes that no collection needs any more.
+    pub(in crate::platform) async fn tidy_copy_notes(&self) -> Result<()> {
+        let before = self.clock().now() - COPY_NOTES_KEPT;
+        let mut batches = Batches::of(KeyBuf::new(COPY_NOTES).scan(MAX_SCAN));
+        while let Some(rows) = batches.next(&self.read().await?).await? {
+            let is_old = |row: &Key| {
+                let parts = key::segments(row);
+                let border = KeyBuf::new(COPY_NOTES).part(&parts[1]).time(before).key();
+                **row < *border
+            };
+            let old: Vec<Key> = rows.into_iter().map(|(row, _)| row).filter(is_old).collect();
+            if !old.is_empty() {
+                self.upkeep(&job::DropNotes(old)).await?;
+            }
+        }
+        Ok(())
+    }
+}

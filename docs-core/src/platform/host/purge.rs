@@ -1,0 +1,173 @@
+//! The permanent removal of deleted spaces.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    BoxFuture, Error, Result,
+    model::{SpaceId, Timestamp},
+    platform::{
+        Actor, Platform,
+        content::{comments, reviews},
+        exchange::translations,
+        jobs::{Effect, Job, Run},
+        library::{invites, tree},
+        nouns::SpaceHandle,
+        sites::{settings, structure::places},
+    },
+    store::{
+        Key, Operation, Scan, Tx, id_of,
+        records::{ChangeRequestRecord, RevisionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
+    },
+};
+
+/// Records that one transaction of the purge removes.
+const PURGE_CHUNK: u32 = 500;
+
+/// The payload of the purge job.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct PurgeSpace {
+    pub(in crate::platform) space: SpaceId,
+    pub(in crate::platform) deleted_at: Timestamp,
+}
+
+impl<'p> SpaceHandle<'p> {
+    /// Removes a deleted space permanently, also before its restore window ends: its record, revisions, comments,
+    /// change requests, places on sites, and the translations from and into it.
+    ///
+    /// Its objects, which other spaces may share, are removed by a later [collection](crate::platform::Caller::collect)
+    /// once they are unreferenced. Only the platform itself may call this.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` for users; `NotFound` unless the space is deleted.
+    pub fn purge(self) -> BoxFuture<'p, Result<()>> {
+        Box::pin(async move {
+            let Self { caller, space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            actor.require_platform()?;
+            let space: Option<Arc<SpaceRecord>> = platform.read().await?.get(&SpaceRecord::at(id)).await?;
+            let deleted_at =
+                space.and_then(|space| space.deleted_at).ok_or_else(|| Error::not_found("deleted space"))?;
+            PurgeSpace { space: id.clone(), deleted_at }.purge(platform).await
+        })
+    }
+}
+
+impl PurgeSpace {
+    async fn purge(&self, platform: &Platform) -> Result<()> {
+        let step = PurgeStep { purge: self.clone(), now: platform.now() };
+        while !platform.write(&Actor::Platform, &step).await? {}
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Job for PurgeSpace {
+    const KIND: &'static str = "space_purge";
+
+    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+        self.purge(platform).await?;
+        Ok(Effect::Done)
+    }
+}
+
+/// Removes a batch of records of a deleted space. `Out` is `true` if nothing remains.
+struct PurgeStep {
+    purge: PurgeSpace,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for PurgeStep {
+    type Out = bool;
+    const NAME: &'static str = "space_purge";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.purge.space)).await?;
+        // The space was restored, or deleted again with a job of its own.
+        let Some(space) = space.filter(|space| space.deleted_at == Some(self.purge.deleted_at)) else {
+            return Ok(true);
+        };
+        if !space.purging {
+            // It cannot be restored after this point, so a restored space is never incomplete.
+            tx.put(&*space, SpaceRecord { purging: true, ..SpaceRecord::clone(&space) })?;
+            return Ok(false);
+        }
+        self.drop_part(tx, &space).await?;
+        if !tx.is_empty() {
+            return Ok(false);
+        }
+        tx.delete_value(ChangeRequestRecord::last_number(&space.id));
+        tx.delete(&*space);
+        Ok(true)
+    }
+}
+
+impl PurgeStep {
+    /// Removes a batch of the first remaining part. Each batch fits into a transaction; all together may not.
+    async fn drop_part(&self, tx: &mut Tx, space: &SpaceRecord) -> Result<()> {
+        let id = space.id.as_str();
+        if self.drop_places(tx, space).await?
+            || self.drop_requests(tx, space).await?
+            || comments::drop_some(tx, id).await?
+            || translations::drop_some(tx, &space.id, self.now).await?
+        {
+            return Ok(());
+        }
+        tree::drop_grants(tx, id, PURGE_CHUNK).await?;
+        if tx.is_empty() {
+            invites::drop_links(tx, id).await?;
+        }
+        if tx.is_empty() {
+            let rows = tx.below(&RevisionRecord::of_space(&space.id), PURGE_CHUNK / 2).await?;
+            let keys: Vec<Key> = rows.into_iter().map(|(key, _)| key).collect();
+            tx.delete_all::<RevisionRecord>(&keys).await?;
+        }
+        Ok(())
+    }
+
+    async fn drop_places(&self, tx: &mut Tx, space: &SpaceRecord) -> Result<bool> {
+        let rows = tx.below(&SiteSpaceRecord::of_space(&space.id), PURGE_CHUNK / 10).await?;
+        for (row, _) in &rows {
+            let id = id_of(row)?;
+            let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&id)).await?;
+            let Some(place) = place else { continue };
+            let parts = vec![place.id.to_string()];
+            // The next step removes the remaining redirects, and the place with them.
+            if !settings::drop_some_redirects(tx, parts).await?.is_empty() {
+                break;
+            }
+            let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&place.site)).await?;
+            if let Some(site) = site {
+                places::remove_place(tx, &site, &place).await?;
+            }
+            if tx.changes() > PURGE_CHUNK as usize {
+                break;
+            }
+        }
+        Ok(!rows.is_empty())
+    }
+
+    async fn drop_requests(&self, tx: &mut Tx, space: &SpaceRecord) -> Result<bool> {
+        let (from, to) = ChangeRequestRecord::of_space(&space.id).below();
+        let rows = tx.scan(&Scan { from, to, rev: false, limit: PURGE_CHUNK / 10 }).await?;
+        for (_, value) in &rows {
+            let id = crate::store::records::linked_id(value)?;
+            let request: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::at(&id)).await?;
+            if let Some(request) = request {
+                if reviews::drop_some_of_request(tx, &request).await? {
+                    break;
+                }
+                tx.delete(&*request);
+            }
+            // A change request may have many contributors, each in a row of its own.
+            if tx.changes() > PURGE_CHUNK as usize {
+                break;
+            }
+        }
+        Ok(!rows.is_empty())
+    }
+}

@@ -1,0 +1,168 @@
+//! The first start on an empty store, and the sealing key that all servers on one store share.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::{
+    BoxFuture, Error, Result,
+    model::{BASE32, OrgId, OrganizationTitle, UserId},
+    platform::{
+        nouns::Caller,
+        people::{
+            orgs::OrgCreation,
+            users::{NewToken, NewUser, TokenCreation, TokenSecret, UserCreation},
+        },
+    },
+    ports::{Clock, Ids, SealingKey},
+    store::{Key, KeyBuf, Logged, Mode, Operation, Receipt, Store, StoreError, Tx, Value, run},
+};
+
+/// The input of the first start.
+#[derive(Clone)]
+pub struct SetUp {
+    pub administrator: NewUser,
+    pub organization: OrganizationTitle,
+    /// The administrator's token, a long one. Drawn at random if absent.
+    pub token: Option<String>,
+}
+
+/// Omits the token.
+impl std::fmt::Debug for SetUp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("SetUp");
+        shown.field("administrator", &self.administrator).field("organization", &self.organization);
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// The result of the first start.
+#[non_exhaustive]
+#[derive(Clone, Debug)]
+pub struct SetUpDone {
+    pub administrator: UserId,
+    pub organization: OrgId,
+    pub token: TokenSecret,
+}
+
+impl<'p> Caller<'p> {
+    /// Creates the first administrator, an organization and a token in one transaction, so an interrupted start can be
+    /// repeated. Only the embedding application may call this.
+    ///
+    /// # Errors
+    ///
+    /// `Conflict` if a user has the e-mail address, as on a store that was set up before; `Invalid` for a malformed
+    /// address and for a short token; `Forbidden` for users.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use docs_core::{Platform, platform::{NewUser, SetUp}};
+    /// # use docs_memstore::{MemObjects, MemStore};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
+    /// let administrator = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
+    /// let new = SetUp { administrator, organization: "Analytical Engines".parse()?, token: None };
+    /// let done = platform.as_platform().set_up(new).await?;
+    /// println!("sign in with {}", done.token.secret);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_up(self, new: SetUp) -> BoxFuture<'p, Result<SetUpDone>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.platform, &self.actor());
+            actor.require_platform()?;
+            let user = platform.new_user(&new.administrator)?;
+            let org = platform.new_org(new.organization, &user.id);
+            let label = "first token".parse().map_err(Error::internal)?;
+            let first = NewToken { label, secret: new.token, expires_at: None };
+            let (record, token) = platform.new_token(&user.id, first)?;
+            let done = SetUpDone { administrator: user.id.clone(), organization: org.id().clone(), token };
+            platform
+                .write(
+                    actor,
+                    &SetUpPlatform {
+                        user: UserCreation { user, job: platform.id() },
+                        org,
+                        token: TokenCreation(record),
+                    },
+                )
+                .await?;
+            Ok(done)
+        })
+    }
+}
+
+struct SetUpPlatform {
+    user: UserCreation,
+    org: OrgCreation,
+    token: TokenCreation,
+}
+
+#[async_trait]
+impl Operation for SetUpPlatform {
+    type Out = ();
+    const NAME: &'static str = "set_up";
+
+    fn taken(&self, key: &Key) -> Error {
+        if *key == self.token.key() { self.token.taken(key) } else { self.user.taken(key) }
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        self.user.apply(tx).await?;
+        self.org.apply(tx).await?;
+        self.token.apply(tx).await
+    }
+}
+
+/// Returns the sealing key of all servers on a store, which is in the store itself. The first call creates it.
+///
+/// Addresses of files stay valid across restarts and servers, and a job can open data that another server sealed. A
+/// reader of the database can read the key. To prevent that, create a [`SealingKey`] from a secret that is stored
+/// elsewhere.
+///
+/// # Errors
+///
+/// Errors of the store.
+pub async fn stored_sealing_key(
+    store: &Arc<dyn Store>,
+    clock: &dyn Clock,
+    ids: &dyn Ids,
+) -> Result<SealingKey> {
+    let receipt = Receipt { at: clock.now(), id: ids.next(), logged: Logged::No };
+    run(store, &receipt, &KeepKey { drawn: SealingKey::draw(ids) }).await?;
+    // Read separately, so that the receipt does not contain the key.
+    let tx = Tx::new(store.begin(Mode::Read, &[]).await?);
+    let key: String = match tx.get_value(&key_row()).await? {
+        Some(Value::Json(json)) => serde_json::from_slice(&json).map_err(Error::internal)?,
+        _ => return Err(StoreError::Corrupt("there is no sealing key".to_owned()).into()),
+    };
+    let bytes = BASE32.decode(key.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
+    let bytes: [u8; 32] =
+        bytes.ok_or_else(|| StoreError::Corrupt("the sealing key is not 32 bytes".to_owned()))?;
+    Ok(SealingKey::new(&bytes))
+}
+
+fn key_row() -> Key {
+    KeyBuf::new("sys").part("sealing-key").key()
+}
+
+struct KeepKey {
+    drawn: [u8; 32],
+}
+
+#[async_trait]
+impl Operation for KeepKey {
+    type Out = ();
+    const NAME: &'static str = "sealing_key_keep";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        if tx.get_value(&key_row()).await?.is_none() {
+            let key = serde_json::Value::from(BASE32.encode(&self.drawn));
+            tx.create_value(key_row(), Value::Json(key.to_string().into()));
+        }
+        Ok(())
+    }
+}

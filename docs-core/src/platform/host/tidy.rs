@@ -1,0 +1,105 @@
+//! Removal of expired data.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
+
+use crate::{
+    BoxFuture, Result,
+    platform::{Platform, people::joining},
+    store::{Entity as _, FeedPos, Key, KeyBuf, Operation, Tx, records::JobRecord, topic},
+};
+
+/// Retention of finished jobs.
+pub(in crate::platform) const JOBS_KEPT: TimeDelta = TimeDelta::days(30);
+/// Retention of receipts of operations.
+const RECEIPTS_KEPT: TimeDelta = TimeDelta::days(1);
+/// Number of notifications of moved heads that are retained.
+const HEADS_KEPT: usize = 10_000;
+/// Number of rows that one housekeeping transaction removes.
+pub(in crate::platform) const TIDY_CHUNK: u32 = 500;
+
+impl Platform {
+    /// Removes expired data and enqueues the daily garbage collection once it is due.
+    ///
+    /// Removed are receipts of operations, responses to idempotent requests, expired invitations and single sign-on
+    /// sessions, finished jobs, entries of the audit log, and notifications of jobs.
+    pub fn tidy<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let before = self.clock().now() - RECEIPTS_KEPT;
+            while self.upkeep(&DropReceipts { before }).await? {}
+            self.tidy_answers().await?;
+            let before = self.clock().now() - JOBS_KEPT;
+            while self.upkeep(&DropJobs { before }).await? {}
+            while self.upkeep(&joining::DropInvites { now: self.now() }).await? {}
+            self.tidy_saml().await?;
+            self.tidy_audit_log().await?;
+            self.tidy_copy_notes().await?;
+            self.schedule_collection().await?;
+            // These notifications only wake idle workers, which also poll.
+            self.trim(topic::JOBS, 0).await?;
+            // A follower that falls further behind restarts from the store.
+            self.trim(topic::HEAD, HEADS_KEPT).await
+        })
+    }
+
+    /// Removes all but the latest `kept` notifications of a topic.
+    async fn trim(&self, topic: u16, kept: usize) -> Result<()> {
+        let mut latest: VecDeque<FeedPos> = VecDeque::new();
+        let (mut at, mut trimmed) = (None, None);
+        loop {
+            let news = self.store().changes(topic, at.clone(), TIDY_CHUNK).await?;
+            let Some((last, _)) = news.last() else { break };
+            at = Some(last.clone());
+            latest.extend(news.into_iter().map(|(position, _)| position));
+            while latest.len() > kept {
+                trimmed = latest.pop_front();
+            }
+        }
+        match trimmed {
+            Some(upto) => Ok(self.store().trim(topic, &upto).await?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Removes jobs past their retention; `Out` is `true` if there may be more.
+struct DropJobs {
+    before: chrono::DateTime<chrono::Utc>,
+}
+
+#[async_trait]
+impl Operation for DropJobs {
+    type Out = bool;
+    const NAME: &'static str = "jobs_drop";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let (from, _) = JobRecord::ended().below();
+        let to = JobRecord::ended().time(self.before).key();
+        let rows = tx.scan(&crate::store::Scan { from, to, rev: false, limit: TIDY_CHUNK / 5 }).await?;
+        tx.delete_all::<JobRecord>(&JobRecord::named_by_all(&rows)).await?;
+        Ok(rows.len() == (TIDY_CHUNK / 5) as usize)
+    }
+}
+
+/// Removes receipts past their retention; `Out` is `true` if there may be more.
+struct DropReceipts {
+    before: chrono::DateTime<chrono::Utc>,
+}
+
+#[async_trait]
+impl Operation for DropReceipts {
+    type Out = bool;
+    const NAME: &'static str = "receipts_drop";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let (from, _) = KeyBuf::new(crate::store::RECEIPTS).below();
+        let to: Key = KeyBuf::new(crate::store::RECEIPTS).time(self.before).key();
+        let rows = tx.scan(&crate::store::Scan { from, to, rev: false, limit: TIDY_CHUNK }).await?;
+        for (row, _) in &rows {
+            tx.delete_value(Arc::clone(row));
+        }
+        Ok(rows.len() == TIDY_CHUNK as usize)
+    }
+}

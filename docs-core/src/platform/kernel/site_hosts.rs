@@ -1,0 +1,292 @@
+//! The hosts and paths where organizations may mount sites.
+
+use std::{fmt, str::FromStr};
+
+use crate::{
+    Error, Result,
+    model::{OrgId, web_url},
+    platform::kernel::own_paths,
+};
+
+/// The hosts where organizations may mount sites by `proxy`.
+///
+/// On every host, the first segments of the platform's own paths ([`own_paths`](crate::platform::kernel::own_paths))
+/// are reserved. The explorer's segment is free on hosts that a rule names, since `example.com/docs` is a common mount
+/// point. It stays reserved where any host is allowed. A stored mount that is not allowed is not served. The hosts that
+/// the embedding application sets by [`set_hostname`](crate::platform::SiteHandle::set_hostname) need no rule.
+///
+/// # Example
+///
+/// ```
+/// use docs_core::platform::SiteHosts;
+///
+/// let hosts = SiteHosts::listed(["www.example.com".parse()?, "*.docs.example.com".parse()?]);
+/// # let _ = hosts.except("files.example.com");
+/// # Ok::<(), docs_core::platform::NotASiteHost>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct SiteHosts {
+    /// The rules, or `None` if every host is allowed.
+    rules: Option<Vec<SiteHostRule>>,
+    /// Further hosts of the platform, in lower case.
+    own: Vec<String>,
+    /// Further first segments of the platform's own paths.
+    segments: Vec<String>,
+}
+
+/// A rule for the hosts of mounted sites: `docs.example.com`, `*.example.com` for all hosts below a name, or `*` for
+/// any. The suffix `=` with the id of an organization restricts the rule to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteHostRule {
+    pattern: Pattern,
+    organization: Option<OrgId>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Pattern {
+    Any,
+    Host(String),
+    /// All hosts with this suffix, which begins with a dot.
+    Below(String),
+}
+
+/// The error for a malformed rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "must be a host like `docs.example.com`, `*.example.com` or `*`, and may end in `=` and an organization's id"
+)]
+pub struct NotASiteHost;
+
+impl SiteHosts {
+    /// Allows every host. For embedding applications whose proxies forward only requests for hosts of sites and for
+    /// their own.
+    #[must_use]
+    pub fn any() -> Self {
+        Self::default()
+    }
+
+    /// Allows the hosts that match a rule.
+    #[must_use]
+    pub fn listed(rules: impl IntoIterator<Item = SiteHostRule>) -> Self {
+        Self { rules: Some(rules.into_iter().collect()), ..Self::default() }
+    }
+
+    /// Excludes another host of the platform, such as the one that serves files.
+    #[must_use]
+    pub fn except(mut self, host: &str) -> Self {
+        self.own.push(name_of(host));
+        self
+    }
+
+    /// Reserves another first path segment, such as that of an API mounted elsewhere than at `/v1`. The first segment
+    /// of the platform's own address is reserved already.
+    #[must_use]
+    pub fn reserving(mut self, segment: &str) -> Self {
+        self.segments.extend((!segment.is_empty()).then(|| segment.to_owned()));
+        self
+    }
+
+    /// Excludes the host and reserves the first path segment of the platform's address.
+    pub(in crate::platform) fn below(self, base: &str) -> Self {
+        let Some(url) = web_url(base) else { return self };
+        let host = url.host_str().unwrap_or_default();
+        let segment = url.path_segments().and_then(|mut path| path.next()).unwrap_or_default();
+        self.except(host).reserving(segment)
+    }
+
+    /// Returns `true` for a further host of the platform. The port is ignored.
+    pub(in crate::platform) fn is_own(&self, host: &str) -> bool {
+        self.own.contains(&name_of(host))
+    }
+
+    /// Checks a mount: a host, and the first segment of the path on it.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`].
+    pub(in crate::platform) fn check(
+        &self,
+        org: &OrgId,
+        (host, segment): (&str, &str),
+    ) -> std::result::Result<(), Refused> {
+        let host = name_of(host);
+        let is_named = match &self.rules {
+            None => Some(false),
+            Some(rules) => rules
+                .iter()
+                .filter(|rule| rule.organization.as_ref().is_none_or(|only| only == org))
+                .filter_map(|rule| rule.names(&host))
+                .max(),
+        };
+        let Some(is_named) = is_named.filter(|_| !self.own.contains(&host)) else {
+            return Err(Refused::Host);
+        };
+        let own = own_paths::ALL.iter().copied().chain(self.segments.iter().map(String::as_str));
+        let is_reserved = own
+            .filter(|own| !is_named || *own != own_paths::EXPLORER)
+            .any(|own| own.eq_ignore_ascii_case(segment));
+        if is_reserved { Err(Refused::Segment) } else { Ok(()) }
+    }
+}
+
+/// The reason for rejecting a mount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::platform) enum Refused {
+    /// No rule allows the host.
+    Host,
+    /// The path belongs to the platform.
+    Segment,
+}
+
+impl SiteHostRule {
+    /// Returns `None` if the host does not match, `Some(true)` if the rule names it, and `Some(false)` for the wildcard
+    /// `*`.
+    fn names(&self, host: &str) -> Option<bool> {
+        match &self.pattern {
+            Pattern::Any => Some(false),
+            Pattern::Host(name) => (name == host).then_some(true),
+            Pattern::Below(suffix) => host.ends_with(suffix.as_str()).then_some(true),
+        }
+    }
+}
+
+impl FromStr for SiteHostRule {
+    type Err = NotASiteHost;
+
+    fn from_str(text: &str) -> std::result::Result<Self, NotASiteHost> {
+        let (host, organization) = match text.split_once('=') {
+            Some((host, org)) => (host, Some(org.parse().map_err(|_| NotASiteHost)?)),
+            None => (text, None),
+        };
+        let pattern = match host.strip_prefix("*.") {
+            _ if host == "*" => Pattern::Any,
+            Some(name) => Pattern::Below(format!(".{}", host_name(name).ok_or(NotASiteHost)?)),
+            None => Pattern::Host(host_name(host).ok_or(NotASiteHost)?),
+        };
+        Ok(Self { pattern, organization })
+    }
+}
+
+impl fmt::Display for SiteHostRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.pattern {
+            Pattern::Any => f.write_str("*"),
+            Pattern::Host(name) => f.write_str(name),
+            Pattern::Below(suffix) => write!(f, "*{suffix}"),
+        }?;
+        self.organization.as_ref().map_or(Ok(()), |org| write!(f, "={org}"))
+    }
+}
+
+/// Rejects a mount that the rules do not allow.
+///
+/// # Errors
+///
+/// `Invalid`.
+pub(in crate::platform) fn check_proxy(hosts: &SiteHosts, org: &OrgId, origin: &str) -> Result<()> {
+    let (host, path) = origin.split_once('/').unwrap_or((origin, ""));
+    let segment = path.split('/').next().unwrap_or_default();
+    hosts.check(org, (host, segment)).map_err(|refused| match refused {
+        Refused::Host => Error::invalid(
+            "proxy",
+            format_args!("no site of this organization may be mounted on `{host}`; the operator of the server lists the hosts of sites"),
+        ),
+        Refused::Segment => Error::invalid(
+            "proxy",
+            format_args!("must not begin with `/{segment}` below the host, which is a path of the platform"),
+        ),
+    })
+}
+
+/// Normalizes a host: without port and trailing dot, in lower case.
+fn name_of(host: &str) -> String {
+    let url = web_url(&format!("https://{host}/"));
+    let name = url.as_ref().and_then(|url| url.host_str()).unwrap_or(host);
+    name.trim_end_matches('.').to_ascii_lowercase()
+}
+
+/// Normalizes a host name, `None` if it is malformed or has no dot.
+fn host_name(text: &str) -> Option<String> {
+    let is_plain = !text.is_empty() && !text.contains(['/', ':', '@', '*', '?', '#', ' ', '%', '\\']);
+    let url = web_url(&format!("https://{text}/")).filter(|_| is_plain)?;
+    let name = url.host_str()?.trim_end_matches('.');
+    name.contains('.').then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn org(text: &str) -> OrgId {
+        text.parse().expect("an id")
+    }
+
+    #[test]
+    fn rules_allow_the_hosts_that_they_name() {
+        let (mine, other) = (org("aaaaaaaaaaaaaaaaaaaa"), org("bbbbbbbbbbbbbbbbbbbb"));
+        let bound = format!("own.example.org={mine}");
+        let rules = ["www.example.com", "*.Docs.example.com", bound.as_str()];
+        let hosts = SiteHosts::listed(rules.map(|rule| rule.parse().expect("a rule")));
+        let hosts = hosts.except("files.docs.example.com");
+        for (host, allowed) in [
+            ("www.example.com", [true, true]),
+            ("WWW.example.COM", [true, true]),
+            ("example.com", [false, false]),
+            ("x.www.example.com", [false, false]),
+            ("docs.example.com", [false, false]),
+            ("a.docs.example.com", [true, true]),
+            ("a.b.docs.example.com", [true, true]),
+            ("files.docs.example.com", [false, false]),
+            ("evildocs.example.com", [false, false]),
+            ("own.example.org", [true, false]),
+        ] {
+            let found = [&mine, &other].map(|org| hosts.check(org, (host, "guide")).is_ok());
+            assert_eq!(found, allowed, "{host}");
+        }
+        assert_eq!(SiteHosts::listed([]).check(&mine, ("www.example.com", "guide")), Err(Refused::Host));
+    }
+
+    #[test]
+    fn own_paths_are_reserved_on_every_host() {
+        let mine = org("aaaaaaaaaaaaaaaaaaaa");
+        let named = SiteHosts::listed(["www.example.com".parse().expect("a rule")]);
+        let all = SiteHosts::listed(["*".parse().expect("a rule")]);
+        for own in own_paths::ALL {
+            for segment in [(*own).to_owned(), own.to_uppercase()] {
+                let check = |hosts: &SiteHosts| hosts.check(&mine, ("www.example.com", &segment));
+                assert_eq!(
+                    (check(&SiteHosts::any()), check(&all)),
+                    (Err(Refused::Segment), Err(Refused::Segment))
+                );
+                assert_eq!(check(&named).is_ok(), *own == own_paths::EXPLORER, "{segment}");
+            }
+        }
+        assert_eq!(SiteHosts::any().check(&mine, ("www.example.com", "v12")), Ok(()));
+        let below = named.below("https://docs.example.com:4000/Platform/x").reserving("api");
+        assert!(below.is_own("DOCS.example.com") && !below.is_own("www.example.com"));
+        for (segment, expected) in
+            [("platform", Err(Refused::Segment)), ("API", Err(Refused::Segment)), ("x", Ok(()))]
+        {
+            assert_eq!(below.check(&mine, ("www.example.com", segment)), expected, "{segment}");
+        }
+    }
+
+    #[test]
+    fn rule_is_read_and_shown_alike() {
+        for rule in ["docs.example.com", "*.example.com", "*", "a.example=aaaaaaaaaaaaaaaaaaaa"] {
+            assert_eq!(rule.parse::<SiteHostRule>().map(|it| it.to_string()), Ok(rule.to_owned()));
+        }
+        for wrong in [
+            "",
+            "localhost",
+            "*.",
+            "**.a.example",
+            "a.*.example",
+            "a.example/x",
+            "a.example:80",
+            "a.example=",
+        ] {
+            assert_eq!(wrong.parse::<SiteHostRule>(), Err(NotASiteHost), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! The addresses in responses.
+
+use crate::{
+    model::{
+        ChangeRequestId, CollectionId, CommentId, CommentReplyId, InviteId, JobId, OpenApiSpecVersionId,
+        OrgId, PageId, RevisionId, SamlProviderId, SamlService, ShareLinkId, SiteId, SpaceId, TranslationId,
+        UserId, web_url,
+    },
+    platform::{
+        content::read::{ContentOf, Version},
+        kernel::own_paths::{API, APP, FILES, SAML, SITES, WEBHOOKS},
+    },
+    store::records::CommentScope,
+};
+
+/// Builds the addresses in responses from a base.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Urls {
+    base: String,
+    files: Option<FilesOrigin>,
+}
+
+/// A separate origin for files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FilesOrigin {
+    origin: String,
+    /// The host without port and trailing dot.
+    host: Option<String>,
+    /// The port, if the platform has the same host on another port.
+    port: Option<u16>,
+}
+
+impl Urls {
+    /// Creates addresses with a base, for example `https://docs.example.com`.
+    #[must_use]
+    pub fn new(base: &str) -> Self {
+        Self { base: base.trim_end_matches('/').to_owned(), files: None }
+    }
+
+    /// Sets a separate origin for files, for example `https://files.example.net`.
+    #[must_use]
+    pub fn with_files_origin(mut self, origin: &str) -> Self {
+        let host = |url: &url::Url| url.host_str().map(|host| host.trim_end_matches('.').to_owned());
+        let (base, files) = (web_url(&self.base), web_url(origin));
+        let files_host = files.as_ref().and_then(host);
+        let is_shared = files_host == base.as_ref().and_then(host);
+        let written = files.as_ref().map(|files| files.origin().ascii_serialization());
+        self.files = Some(FilesOrigin {
+            origin: written.unwrap_or_else(|| origin.trim_end_matches('/').to_owned()),
+            port: files.filter(|_| is_shared).and_then(|files| files.port_or_known_default()),
+            host: files_host,
+        });
+        self
+    }
+
+    /// The origin of file addresses, if it differs from the base.
+    #[must_use]
+    pub fn files_origin(&self) -> Option<&str> {
+        self.files.as_ref().map(|files| files.origin.as_str())
+    }
+
+    /// The base of file addresses: their own origin if set, otherwise the base.
+    #[must_use]
+    pub fn files_base(&self) -> &str {
+        self.files_origin().unwrap_or(&self.base)
+    }
+
+    /// Returns `true` if the `Host` of a request is that of [`files_origin`](Self::files_origin). The port is compared
+    /// only if the platform is on another port of the same host.
+    #[must_use]
+    pub fn is_files_host(&self, host: &str) -> bool {
+        let Some(FilesOrigin { origin, host: Some(files), port }) = &self.files else { return false };
+        let scheme = origin.split_once("://").map_or("https", |(scheme, _)| scheme);
+        let Some(named) = web_url(&format!("{scheme}://{host}/")) else { return false };
+        let is_host = named.host_str().is_some_and(|named| named.trim_end_matches('.') == files);
+        is_host && port.is_none_or(|port| named.port_or_known_default() == Some(port))
+    }
+
+    /// The base without a trailing slash.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// Returns `true` for an address of the application, for example of a space in it.
+    #[must_use]
+    pub fn is_app(&self, url: &str) -> bool {
+        let (Some(app), Some(url)) = (web_url(&self.app(format_args!(""))), web_url(url)) else {
+            return false;
+        };
+        let below = url.path().strip_prefix(app.path());
+        url.origin() == app.origin() && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    fn api(&self, path: std::fmt::Arguments<'_>) -> String {
+        format!("{}/{API}{path}", self.base)
+    }
+
+    fn app(&self, path: std::fmt::Arguments<'_>) -> String {
+        format!("{}/{APP}{path}", self.base)
+    }
+
+    pub(crate) fn user(&self, id: &UserId) -> String {
+        self.api(format_args!("/users/{id}"))
+    }
+
+    pub(crate) fn org(&self, id: &OrgId) -> (String, String) {
+        (self.api(format_args!("/orgs/{id}")), self.app(format_args!("/o/{id}")))
+    }
+
+    /// The API address of an invite link.
+    #[must_use]
+    pub fn link_invite(&self, org: &OrgId, id: &InviteId) -> String {
+        self.api(format_args!("/orgs/{org}/link-invites/{id}"))
+    }
+
+    pub(crate) fn openapi_spec(&self, org: &OrgId, slug: &str) -> (String, String) {
+        (
+            self.api(format_args!("/orgs/{org}/openapi/{slug}")),
+            self.app(format_args!("/o/{org}/openapi/{slug}")),
+        )
+    }
+
+    pub(crate) fn openapi_spec_version(
+        &self,
+        org: &OrgId,
+        slug: &str,
+        version: &OpenApiSpecVersionId,
+    ) -> String {
+        self.api(format_args!("/orgs/{org}/openapi/{slug}/versions/{version}"))
+    }
+
+    /// The address of the document of an OpenAPI specification, given its sealed part.
+    pub(crate) fn spec_document(&self, org: &OrgId, sealed: &str, name: &str) -> String {
+        format!("{}/{FILES}/{org}/openapi/{sealed}/{name}", self.files_base())
+    }
+
+    /// The anonymous address of the document of a public OpenAPI specification.
+    pub(crate) fn published_spec(&self, org: &OrgId, slug: &str) -> String {
+        format!("{}/{FILES}/{org}/openapi/{slug}", self.files_base())
+    }
+
+    pub(crate) fn saml_provider(&self, org: &OrgId, id: &SamlProviderId) -> String {
+        self.api(format_args!("/orgs/{org}/saml/{id}"))
+    }
+
+    pub(crate) fn translation(&self, org: &OrgId, id: &TranslationId) -> String {
+        self.api(format_args!("/orgs/{org}/translations/{id}"))
+    }
+
+    /// The entity id and endpoints that a SAML provider needs.
+    pub(crate) fn saml_service(&self, id: &SamlProviderId) -> SamlService {
+        let base = format!("{}/{SAML}/{id}", self.base);
+        SamlService { acs_url: format!("{base}/acs"), start_url: format!("{base}/start"), entity_id: base }
+    }
+
+    pub(crate) fn space(&self, id: &SpaceId) -> (String, String) {
+        (self.api(format_args!("/spaces/{id}")), self.app(format_args!("/s/{id}")))
+    }
+
+    pub(crate) fn collection(&self, id: &CollectionId) -> (String, String) {
+        (self.api(format_args!("/collections/{id}")), self.app(format_args!("/c/{id}")))
+    }
+
+    pub(crate) fn revision(&self, space: &SpaceId, id: &RevisionId) -> String {
+        self.app(format_args!("/s/{space}/~/revisions/{id}"))
+    }
+
+    /// The API address of a revision.
+    pub(crate) fn revision_location(&self, space: &SpaceId, id: &RevisionId) -> String {
+        self.api(format_args!("/spaces/{space}/revisions/{id}"))
+    }
+
+    pub(crate) fn page(&self, space: &SpaceId, path: &str) -> String {
+        self.app(format_args!("/s/{space}/{path}"))
+    }
+
+    /// The API address of content.
+    #[must_use]
+    pub fn content(&self, of: &ContentOf) -> String {
+        let space = &of.space;
+        match &of.version {
+            Version::Live => self.api(format_args!("/spaces/{space}/content")),
+            Version::Revision(id) => self.revision_location(space, id),
+            Version::Request(request) => {
+                // The caller's own name for the request, which may be any text.
+                let request = percent_encoded(request);
+                self.api(format_args!("/spaces/{space}/change-requests/{request}/content"))
+            }
+        }
+    }
+
+    /// The API address of a job of a space.
+    #[must_use]
+    pub fn job(&self, space: &SpaceId, job: &JobId) -> String {
+        self.api(format_args!("/spaces/{space}/jobs/{job}"))
+    }
+
+    /// The webhook address for the host of a space's repository.
+    pub(crate) fn git_webhook(&self, space: &SpaceId) -> String {
+        format!("{}/{WEBHOOKS}/git/{space}", self.base)
+    }
+
+    pub(crate) fn page_in(&self, space: &SpaceId, request: &ChangeRequestId, page: &PageId) -> String {
+        self.api(format_args!("/spaces/{space}/change-requests/{request}/content/page/{page}"))
+    }
+
+    pub(crate) fn change_request(
+        &self,
+        space: &SpaceId,
+        id: &ChangeRequestId,
+        number: u64,
+    ) -> (String, String) {
+        (
+            self.api(format_args!("/spaces/{space}/change-requests/{id}")),
+            self.app(format_args!("/s/{space}/~/changes/{number}")),
+        )
+    }
+
+    /// The API address below a space or change request.
+    fn on(&self, scope: &CommentScope, path: std::fmt::Arguments<'_>) -> String {
+        match &scope.request {
+            None => self.api(format_args!("/spaces/{}{path}", scope.space)),
+            Some(id) => self.api(format_args!("/spaces/{}/change-requests/{id}{path}", scope.space)),
+        }
+    }
+
+    pub(crate) fn comment(&self, scope: &CommentScope, id: &CommentId) -> String {
+        self.on(scope, format_args!("/comments/{id}"))
+    }
+
+    pub(crate) fn reply(&self, scope: &CommentScope, comment: &CommentId, id: &CommentReplyId) -> String {
+        self.on(scope, format_args!("/comments/{comment}/replies/{id}"))
+    }
+
+    /// The API address of the reviews of a change request, named by id or number.
+    #[must_use]
+    pub fn reviews(&self, space: &SpaceId, request: &str) -> String {
+        self.api(format_args!("/spaces/{space}/change-requests/{request}/reviews"))
+    }
+
+    pub(crate) fn site(&self, org: &OrgId, id: &SiteId) -> (String, String) {
+        (self.api(format_args!("/orgs/{org}/sites/{id}")), self.app(format_args!("/o/{org}/sites/{id}")))
+    }
+
+    /// The API address of a share link.
+    #[must_use]
+    pub fn share_link(&self, org: &OrgId, site: &SiteId, id: &ShareLinkId) -> String {
+        self.api(format_args!("/orgs/{org}/sites/{site}/share-links/{id}"))
+    }
+
+    /// The address of a file's bytes, given their sealed name.
+    pub(crate) fn file(&self, space: &SpaceId, sealed: &str, name: &str) -> String {
+        format!("{}/{FILES}/{space}/{sealed}/{}", self.files_base(), percent_encoded(name))
+    }
+
+    /// The address of a PDF file, given its sealed part.
+    pub(crate) fn pdf(&self, space: &SpaceId, sealed: &str, name: &str) -> String {
+        format!("{}/{FILES}/{space}/pdf/{sealed}/{}", self.files_base(), percent_encoded(name))
+    }
+
+    /// The published address of a site by its base name.
+    pub(crate) fn published(&self, basename: &str) -> String {
+        format!("{}/{SITES}/{basename}/", self.base)
+    }
+
+    /// The published address of a part of a site, given the segments of its path.
+    pub(crate) fn published_below(&self, basename: &str, segments: &[&str]) -> String {
+        let mut url = self.published(basename);
+        for segment in segments {
+            url.push_str(&percent_encoded(segment));
+            url.push('/');
+        }
+        url
+    }
+
+    /// The API address of a part of a site's structure: a list, or one of its items.
+    #[must_use]
+    pub fn site_part(&self, org: &OrgId, site: &SiteId, path: &str) -> String {
+        self.api(format_args!("/orgs/{org}/sites/{site}/{path}"))
+    }
+}
+
+/// Encodes a name as one segment of an address.
+pub(in crate::platform) fn percent_encoded(name: &str) -> String {
+    use std::fmt::Write as _;
+    let mut out = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_of_the_application_is_told_from_others() {
+        let urls = Urls::new("https://docs.example/base");
+        for inside in [
+            "https://docs.example/base/app",
+            "https://docs.example/base/app/s/x/page#top",
+            "HTTPS://Docs.Example/base/app?x",
+            "https://docs.example:443/base/app/s/x",
+            "https://docs.example/base/x/../app/s/x",
+        ] {
+            assert!(urls.is_app(inside), "{inside}");
+        }
+        for outside in [
+            "https://docs.example/base/application",
+            "https://docs.example/base/v1/spaces",
+            "https://docs.example/Base/app",
+            "https://docs.example/app",
+            "https://docs.example.evil/base/app",
+            "http://docs.example/base/app",
+            "https://docs.example:8443/base/app",
+            "https://docs.example/base/app/../v1/spaces",
+            "https://docs.example@evil.example/base/app",
+            "/base/app",
+            "",
+            "ä",
+        ] {
+            assert!(!urls.is_app(outside), "{outside}");
+        }
+        let bücher = Urls::new("https://bücher.example");
+        assert!(bücher.is_app("https://xn--bcher-kva.example/app/s/x"));
+        assert!(Urls::new("http://[::1]:80").is_app("http://[0:0:0:0:0:0:0:1]/app"));
+    }
+
+    #[test]
+    fn only_the_files_host_matches_the_files_origin() {
+        let own = Urls::new("https://docs.example/base").with_files_origin("https://Files.Example/");
+        assert_eq!(
+            (own.files_base(), own.files_origin()),
+            ("https://files.example", Some("https://files.example"))
+        );
+        for host in ["files.example", "FILES.example:443", "files.example.", "files.example:8443"] {
+            assert!(own.is_files_host(host), "{host}");
+        }
+        for host in
+            ["docs.example", "a.files.example", "files.example.net", "files.example@docs.example", "", "a b"]
+        {
+            assert!(!own.is_files_host(host), "{host}");
+        }
+        let ports = Urls::new("http://127.0.0.1:4000").with_files_origin("http://127.0.0.1:4001");
+        assert!(ports.is_files_host("127.0.0.1:4001") && !ports.is_files_host("127.0.0.1:4000"));
+        let shared = Urls::new("https://docs.example");
+        assert_eq!(
+            (shared.files_base(), shared.is_files_host("docs.example")),
+            ("https://docs.example", false)
+        );
+    }
+}

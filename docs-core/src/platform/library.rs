@@ -1,0 +1,9 @@
+//! Spaces and collections: the tree, permissions and invite links.
+
+pub(super) mod collections;
+pub(super) mod follow;
+pub(super) mod invites;
+pub(super) mod jobs;
+pub(super) mod permissions;
+pub(super) mod spaces;
+pub(super) mod tree;

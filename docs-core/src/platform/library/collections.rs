@@ -1,0 +1,299 @@
+//! Operations on collections.
+
+mod change;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use self::change::{CollectionCreation, CollectionDeletion, CollectionUpdate, DropGrants};
+use crate::{
+    BoxFuture, Error, Result,
+    model::{
+        Collection, CollectionId, CollectionObject, CollectionTitle, CollectionUrls, ContentTarget,
+        CreateCollection, MoveContent, Space, TransferContent, UpdateCollection,
+    },
+    platform::{
+        Actor, Platform,
+        access::{self, AccessResolver},
+        jobs::{Effect, Job, Run},
+        kernel::idempotency::Right,
+        library::tree::{ContentMove, Met, Reach, Transfer, Walk, Wanted},
+        nouns::{CollectionHandle, Collections},
+    },
+    policy::{CollectionAccess, OrgAction, SpaceAccess},
+    store::{
+        Operation, Page, PageRequest, Tx,
+        records::{CollectionRecord, Parent, SpaceRecord},
+    },
+};
+
+/// Number of explicit roles that one transaction removes.
+const GRANTS_CHUNK: u32 = 500;
+
+/// Job that removes the roles on deleted content.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct PurgeGrants {
+    content: String,
+}
+
+#[async_trait]
+impl Job for PurgeGrants {
+    const KIND: &'static str = "grants_purge";
+
+    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+        let step = DropGrants(self.content);
+        while platform.write(&Actor::Platform, &step).await? {}
+        Ok(Effect::Done)
+    }
+}
+
+impl<'p> Collections<'p> {
+    /// Lists the collections of an organization that the actor may see.
+    ///
+    /// They are in tree order: each precedes its descendants. `reach` selects top-level collections or all.
+    ///
+    /// # Errors
+    /// `NotFound` unless the actor is a member.
+    pub fn list(self, reach: Reach, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Collection>>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let access = access::org(&tx, actor, org).await?;
+            // The total count is returned only to actors who may see all collections.
+            let all = reach == Reach::Nested && access.require(OrgAction::Administrate).is_ok();
+            let mut resolver = AccessResolver::new(access, actor);
+            let mut walk = Walk::new(Parent::Top(org), (Wanted::Collections, reach), page)?;
+            while let Some(met) = walk.next(&tx).await? {
+                let seen = seen_collections(&tx, &mut resolver, &met).await?;
+                for (met, access) in met.iter().zip(seen) {
+                    if !walk.offer(met, access.map(|access| platform.collection_view(&access))) {
+                        break;
+                    }
+                }
+            }
+            let count = if all { Some(tx.number(&CollectionRecord::count_in(org)).await?) } else { None };
+            walk.finish(&tx, count.and_then(|n| u64::try_from(n).ok())).await
+        })
+    }
+
+    /// Creates a collection after all other items of its parent.
+    ///
+    /// # Errors
+    /// `Forbidden` without the role `create` in the parent; `Invalid` for an unknown parent collection; `Conflict` if
+    /// the parent is full or nested too deeply.
+    pub fn create(self, new: CreateCollection) -> BoxFuture<'p, Result<Collection>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(
+                actor,
+                Right::CreateIn(org.clone(), new.parent.as_deref().map(Into::into)),
+                async move {
+                    let untitled = CollectionTitle::cut("Untitled")
+                        .ok_or_else(|| Error::internal("a constant title fits"))?;
+                    let now = platform.now();
+                    let record = CollectionRecord {
+                        id: platform.id(),
+                        organization: org.clone(),
+                        parent: None,
+                        rank: crate::model::Rank::at_time(now),
+                        title: new.title.unwrap_or(untitled),
+                        description: None,
+                        default_level: Default::default(),
+                        created_by: actor.require_user()?.clone(),
+                        created_at: now,
+                    };
+                    let id = record.id.clone();
+                    let create = CollectionCreation { actor: actor.clone(), record, parent: new.parent };
+                    platform.write_collection(actor, &create, &id).await
+                },
+            );
+            done.await
+        })
+    }
+}
+
+impl<'p> CollectionHandle<'p> {
+    /// Lists the spaces directly in a collection that the actor may see, in order.
+    pub fn list_spaces(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Space>>> {
+        Box::pin(async move {
+            let Self { caller, collection: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let org = access::collection(&tx, actor, id).await?.collection().organization.clone();
+            let resolver = AccessResolver::new(access::org(&tx, actor, &org).await?, actor);
+            let walk = Walk::new(Parent::In(id), (Wanted::Spaces, Reach::Direct), page)?;
+            platform.walked_spaces(&tx, resolver, walk, None).await
+        })
+    }
+
+    /// Reads a collection.
+    pub fn get(self) -> BoxFuture<'p, Result<Collection>> {
+        Box::pin(async move {
+            let Self { caller, collection: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            platform.collection_seen(&tx, actor, id).await
+        })
+    }
+
+    /// Changes a collection. Omitted fields are left unchanged.
+    ///
+    /// # Errors
+    /// `Forbidden` without the role `create` on it, and for a level above the actor's role; `Precondition` for a level
+    /// that would hide it from the actor.
+    pub fn update(self, change: UpdateCollection) -> BoxFuture<'p, Result<Collection>> {
+        Box::pin(async move {
+            let Self { caller, collection: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            platform
+                .write_collection(
+                    actor,
+                    &CollectionUpdate { actor: actor.clone(), id: id.clone(), change },
+                    id,
+                )
+                .await
+        })
+    }
+
+    /// Deletes a collection. Its content, including deleted spaces, moves to its parent in the same order.
+    ///
+    /// Returns `false` if the collection does not exist or the actor may not see it.
+    ///
+    /// # Errors
+    /// `Forbidden` without the role `create` on it, or on its parent if it has content; `Conflict` if the content does
+    /// not fit into the parent.
+    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
+        Box::pin(async move {
+            let Self { caller, collection: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let operation = CollectionDeletion {
+                actor: actor.clone(),
+                id: id.clone(),
+                now: platform.now(),
+                job: platform.id(),
+            };
+            let done = platform
+                .change(actor, &operation, |seen| Box::pin(platform.collection_seen(seen.tx, actor, id)));
+            Error::existed(done.await)
+        })
+    }
+
+    /// Moves a collection with its content to another collection, to the top of its organization, or to another
+    /// position.
+    ///
+    /// Without a position it becomes the last item of its parent.
+    ///
+    /// # Errors
+    /// `Forbidden` without the role `create` on it, on its parent and on the new parent; `Invalid` for a request
+    /// without a target, or with an unknown one; `Conflict` if it would become its own ancestor, be nested too deeply,
+    /// move to another organization, or exceed the capacity of the parent.
+    pub fn move_to(self, request: MoveContent) -> BoxFuture<'p, Result<Collection>> {
+        Box::pin(async move {
+            let Self { caller, collection: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let moved =
+                ContentMove::new(actor, ContentTarget::Collection(id.clone()), request, platform.now())?;
+            platform.write_collection(actor, &moved, id).await
+        })
+    }
+
+    /// Transfers a collection with its content to the top level of another organization. Explicit roles on any
+    /// of it are removed.
+    ///
+    /// # Errors
+    /// `NotFound`, also for the other organization; `Forbidden` without the role `create` in both organizations and on
+    /// everything in the collection; `Conflict` if it belongs to that organization already; `Precondition` if a space
+    /// in it is deleted, on a site or being imported, or if it has too much content.
+    pub fn transfer(self, request: TransferContent) -> BoxFuture<'p, Result<Collection>> {
+        Box::pin(async move {
+            let Self { caller, collection: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let child = ContentTarget::Collection(id.clone());
+            let to = request.organization;
+            let transfer = Transfer { actor: actor.clone(), child, to, now: platform.now() };
+            platform.write_collection(actor, &transfer, id).await
+        })
+    }
+}
+
+impl Platform {
+    /// Returns the page of spaces of a tree walk.
+    pub(in crate::platform) async fn walked_spaces(
+        &self,
+        tx: &Tx,
+        mut resolver: AccessResolver,
+        mut walk: Walk<SpaceAccess>,
+        count: Option<u64>,
+    ) -> Result<Page<Space>> {
+        while let Some(met) = walk.next(tx).await? {
+            let seen = seen_spaces(tx, &mut resolver, &met).await?;
+            for (met, access) in met.iter().zip(seen) {
+                if !walk.offer(met, access) {
+                    break;
+                }
+            }
+        }
+        let page = walk.finish(tx, count).await?;
+        let items = self.space_views(tx, &page.items).await?;
+        Ok(Page { items, next: page.next, count: page.count })
+    }
+
+    async fn collection_seen(&self, tx: &Tx, actor: &Actor, id: &CollectionId) -> Result<Collection> {
+        Ok(self.collection_view(&access::collection(tx, actor, id).await?))
+    }
+
+    /// Runs a write and returns the collection as the write leaves it.
+    async fn write_collection<O: Operation>(
+        &self,
+        actor: &Actor,
+        operation: &O,
+        id: &CollectionId,
+    ) -> Result<Collection> {
+        self.change_and_show(actor, operation, |done| Box::pin(self.collection_seen(done.tx, actor, id)))
+            .await
+    }
+
+    pub(in crate::platform) fn collection_view(&self, access: &CollectionAccess) -> Collection {
+        let collection = access.collection();
+        let (location, app) = self.urls().collection(&collection.id);
+        Collection {
+            object: CollectionObject::Is,
+            id: collection.id.clone(),
+            title: collection.title.clone(),
+            description: collection.description.clone(),
+            organization: collection.organization.clone(),
+            parent: collection.parent.clone(),
+            default_level: access.level().stated(),
+            urls: CollectionUrls { location, app },
+            permissions: access.permissions(),
+        }
+    }
+}
+
+async fn seen_collections(
+    tx: &Tx,
+    resolver: &mut AccessResolver,
+    met: &[Met],
+) -> Result<Vec<Option<CollectionAccess>>> {
+    let ids = met.iter().filter_map(|met| match &met.child {
+        ContentTarget::Collection(id) => Some(id),
+        ContentTarget::Space(_) => None,
+    });
+    let keys: Vec<_> = ids.map(CollectionRecord::at).collect();
+    resolver.collections(tx, tx.get_many(&keys).await?).await
+}
+
+async fn seen_spaces(
+    tx: &Tx,
+    resolver: &mut AccessResolver,
+    met: &[Met],
+) -> Result<Vec<Option<SpaceAccess>>> {
+    let ids = met.iter().filter_map(|met| match &met.child {
+        ContentTarget::Space(id) => Some(id),
+        ContentTarget::Collection(_) => None,
+    });
+    let keys: Vec<_> = ids.map(SpaceRecord::at).collect();
+    resolver.spaces(tx, tx.get_many(&keys).await?).await
+}

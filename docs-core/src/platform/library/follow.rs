@@ -1,0 +1,3 @@
+//! Jobs that follow the head of a space: Git and translations.
+
+pub(in crate::platform) mod git;

@@ -1,0 +1,394 @@
+//! Invite links to an organization, a space or a collection.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::{
+    BoxFuture, Error, ErrorKind, Result,
+    model::{
+        CollectionInvite, ContentTarget, CreateLinkInvite, InviteId, InviteObject, LinkInvite, MemberInvite,
+        OrgId, Patch, Role, SpaceInvite, ToCollection, ToOrganization, ToSpace, UpdateLinkInvite,
+    },
+    platform::{
+        Actor, Platform, access,
+        kernel::idempotency::Right,
+        nouns::{InviteHandle, Invites, list_identities::tag},
+    },
+    policy::{CollectionAccess, CollectionAction, OrgAccess, OrgAction, SpaceAccess, SpaceAction},
+    store::{
+        Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx,
+        records::{EmailInviteRecord, LinkGives, LinkInviteRecord},
+    },
+};
+
+/// Number of links that one transaction removes.
+const DROP_CHUNK: u32 = 200;
+
+impl<'p> Invites<'p> {
+    /// Lists the links that grant a role in an organization, oldest first. Links to content are not included.
+    ///
+    /// # Errors
+    /// `Forbidden` unless the actor is an administrator of the organization.
+    pub fn list_links(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<MemberInvite>>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let access = access::org(&tx, actor, org).await?;
+            access.require(OrgAction::Administrate)?;
+            let prefix = LinkInviteRecord::of_org(org);
+            let mut list = Lister::new(ListSpec::new(tag::LINK_INVITES, prefix), page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let keys: Vec<Key> = LinkInviteRecord::named_by_all(&rows);
+                let found = tx.get_many::<LinkInviteRecord>(&keys).await?;
+                let shown = |link: Arc<LinkInviteRecord>| match link.gives {
+                    LinkGives::Member(role) => Some(member_invite(&link, role, &access)),
+                    LinkGives::Content(..) => None,
+                };
+                list.offer_all(&rows, found.into_iter().map(|link| link.and_then(shown)));
+            }
+            list.finish(&tx, None).await
+        })
+    }
+
+    /// Creates an invite link to the organization with a role, or to one of its spaces or collections with a level.
+    ///
+    /// A user who joins by a link to content becomes a guest with that role on the content. The link is valid while the
+    /// actor may grant its role.
+    ///
+    /// # Errors
+    /// `Forbidden` unless the actor is an administrator of the organization, or has the role `create` on the content
+    /// and grants no more than their own role; `Conflict` while the organization has disabled invite links; `Invalid`
+    /// for a link with missing or contradictory fields, or with unknown content.
+    pub fn create_link(self, new: CreateLinkInvite) -> BoxFuture<'p, Result<LinkInvite>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let gives = gives(&new)?;
+            let done = platform.once(actor, Right::Link(org.clone(), gives.clone()), async move {
+                let link = LinkInviteRecord {
+                    id: platform.id(),
+                    organization: org.clone(),
+                    gives,
+                    vouched_by: actor.require_user()?.clone(),
+                    created_at: platform.now(),
+                };
+                let id = link.id.clone();
+                let create = LinkInviteCreation { actor: actor.clone(), link };
+                platform
+                    .write_and_show(actor, &create, |done| {
+                        Box::pin(platform.link_seen(done.tx, actor, org, &id))
+                    })
+                    .await
+            });
+            done.await
+        })
+    }
+}
+
+impl<'p> InviteHandle<'p> {
+    /// Reads an invite link.
+    ///
+    /// # Errors
+    /// `NotFound`, also if its content is deleted; `Forbidden` for actors who could not have created it.
+    pub fn get(self) -> BoxFuture<'p, Result<LinkInvite>> {
+        Box::pin(async move {
+            let Self { caller, org, invite: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            platform.link_seen(&tx, actor, org, id).await
+        })
+    }
+
+    /// Changes the grant of an invite link. Users who already joined by it keep their role.
+    ///
+    /// From now on the link depends on the rights of the actor, as if they had created it.
+    ///
+    /// # Errors
+    /// `Forbidden` as for [creating](crate::platform::Invites::create_link) it; `Invalid` for a role if the link has a
+    /// level, or a level if it has a role.
+    pub fn update(self, change: UpdateLinkInvite) -> BoxFuture<'p, Result<LinkInvite>> {
+        Box::pin(async move {
+            let Self { caller, org, invite: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let update = LinkInviteUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
+            platform
+                .change_and_show(actor, &update, |done| Box::pin(platform.link_seen(done.tx, actor, org, id)))
+                .await
+        })
+    }
+
+    /// Deletes an invite link or the invitation of an address. It can no longer be used to join.
+    ///
+    /// Returns `false` if there was no invite that the actor may see.
+    ///
+    /// # Errors
+    /// `Forbidden` as for [creating](crate::platform::Invites::create_link) a link, or unless the actor is an
+    /// administrator of the organization.
+    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
+        Box::pin(async move {
+            let Self { caller, org, invite: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let operation = LinkInviteDeletion { actor: actor.clone(), org: org.clone(), id: id.clone() };
+            Error::existed(platform.write(actor, &operation).await)
+        })
+    }
+}
+
+impl Platform {
+    async fn link_seen(&self, tx: &Tx, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<LinkInvite> {
+        let link = find(tx, actor, org, id).await?;
+        let (object, id) = (InviteObject::Is, link.id.clone());
+        Ok(match (manage(tx, actor, &link).await?, &link.gives) {
+            (Target::Space(access), LinkGives::Content(_, level)) => {
+                let redundant = access.role() >= *level;
+                let shown = self.space_views(tx, std::slice::from_ref(&access)).await?.pop();
+                let space = shown.ok_or_else(|| Error::not_found("space"))?;
+                let (target, level) = (ToSpace::Is, *level);
+                LinkInvite::Space(Box::new(SpaceInvite { object, id, target, level, redundant, space }))
+            }
+            (Target::Collection(access), LinkGives::Content(_, level)) => {
+                let (redundant, collection) = (access.role() >= *level, self.collection_view(&access));
+                let (target, level) = (ToCollection::Is, *level);
+                let shown = CollectionInvite { object, id, target, level, redundant, collection };
+                LinkInvite::Collection(Box::new(shown))
+            }
+            (Target::Org(access), LinkGives::Member(role)) => {
+                LinkInvite::Member(member_invite(&link, *role, &access))
+            }
+            _ => return Err(Error::internal("a link leads to what it does not give a role on")),
+        })
+    }
+}
+
+fn member_invite(link: &LinkInviteRecord, role: Option<Role>, reader: &OrgAccess) -> MemberInvite {
+    MemberInvite {
+        object: InviteObject::Is,
+        id: link.id.clone(),
+        target: ToOrganization::Is,
+        role,
+        redundant: reader.role() >= role,
+    }
+}
+
+/// Removes a batch of the links to deleted content; returns `true` if there may be more.
+pub(in crate::platform) async fn drop_links(tx: &mut Tx, content: &str) -> Result<bool> {
+    let rows = tx.below(&LinkInviteRecord::of_content(content), DROP_CHUNK).await?;
+    tx.delete_all::<LinkInviteRecord>(&LinkInviteRecord::named_by_all(&rows)).await?;
+    Ok(rows.len() == DROP_CHUNK as usize)
+}
+
+/// The grant of a new link.
+fn gives(new: &CreateLinkInvite) -> Result<LinkGives> {
+    let role = match new.role {
+        Patch::Keep => None,
+        Patch::Clear => Some(None),
+        Patch::Set(role) => Some(Some(role)),
+    };
+    let other = |field: &str| Err(Error::invalid(field, "a link with a role in the organization has none"));
+    match (role, &new.space, &new.collection) {
+        (Some(_), Some(_), _) => other("space"),
+        (Some(_), None, Some(_)) => other("collection"),
+        (Some(_), None, None) if !new.level.is_keep() => other("level"),
+        (Some(role), None, None) => Ok(LinkGives::Member(role)),
+        (None, Some(_), Some(_)) => {
+            Err(Error::invalid("collection", "a link leads to a space or a collection, not to both"))
+        }
+        (None, Some(space), None) => {
+            let id = space.parse().map_err(|_| unknown("space"))?;
+            Ok(LinkGives::Content(ContentTarget::Space(id), level(new.level)?))
+        }
+        (None, None, Some(collection)) => {
+            let id = collection.parse().map_err(|_| unknown("collection"))?;
+            Ok(LinkGives::Content(ContentTarget::Collection(id), level(new.level)?))
+        }
+        (None, None, None) => {
+            Err(Error::invalid("role", "is required, or `level` with `space` or `collection`"))
+        }
+    }
+}
+
+fn level(level: Patch<Role>) -> Result<Role> {
+    level
+        .apply(None)
+        .ok_or_else(|| Error::invalid("level", "must be a role: a guest has no other on content"))
+}
+
+fn unknown(noun: &str) -> Error {
+    Error::invalid(noun, format_args!("the organization has no such {noun}"))
+}
+
+/// The access of an actor to the target of a link that they may manage.
+enum Target {
+    Org(OrgAccess),
+    Space(SpaceAccess),
+    Collection(CollectionAccess),
+}
+
+/// Checks the right to manage a link.
+async fn manage(tx: &Tx, actor: &Actor, link: &LinkInviteRecord) -> Result<Target> {
+    manage_gives(tx, actor, (&link.organization, &link.gives)).await
+}
+
+/// Checks the right to manage links of an organization with this grant, and returns the access.
+async fn manage_gives(tx: &Tx, actor: &Actor, (org, gives): (&OrgId, &LinkGives)) -> Result<Target> {
+    let (target, has, gives) = match gives {
+        LinkGives::Member(_) => {
+            let access = access::org(tx, actor, org).await?;
+            access.require(OrgAction::Administrate)?;
+            return Ok(Target::Org(access));
+        }
+        LinkGives::Content(ContentTarget::Space(id), level) => {
+            let access = access::space(tx, actor, id).await?;
+            access.require(SpaceAction::Manage)?;
+            if access.space().organization != *org {
+                return Err(Error::not_found("space"));
+            }
+            let has = access.role();
+            (Target::Space(access), has, *level)
+        }
+        LinkGives::Content(ContentTarget::Collection(id), level) => {
+            let access = access::collection(tx, actor, id).await?;
+            access.require(CollectionAction::Manage)?;
+            if access.collection().organization != *org {
+                return Err(Error::not_found("collection"));
+            }
+            let has = access.role();
+            (Target::Collection(access), has, *level)
+        }
+    };
+    if has < gives {
+        return Err(Error::forbidden("level: a link gives no more than who manages it has"));
+    }
+    Ok(target)
+}
+
+/// Checks the right to manage links of an organization with this grant.
+pub(in crate::platform) async fn require_link_manager(
+    tx: &Tx,
+    actor: &Actor,
+    (org, gives): (&OrgId, &LinkGives),
+) -> Result<()> {
+    manage_gives(tx, actor, (org, gives)).await.map(drop)
+}
+
+/// Checks that the user who vouches for a link may still grant its role. Otherwise the link is invalid.
+///
+/// # Errors
+/// `NotFound` if they may not, or if the target is deleted.
+pub(in crate::platform) async fn vouched(tx: &Tx, link: &LinkInviteRecord) -> Result<()> {
+    let by = Actor::User(link.vouched_by.clone());
+    match manage(tx, &by, link).await {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => {
+            Err(Error::not_found("invite"))
+        }
+        other => other.map(drop),
+    }
+}
+
+/// Finds a link of an organization that the actor is a member of.
+async fn find(tx: &Tx, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<Arc<LinkInviteRecord>> {
+    access::org(tx, actor, org).await?;
+    let link: Option<Arc<LinkInviteRecord>> = tx.get(&LinkInviteRecord::at(id)).await?;
+    link.filter(|link| link.organization == *org).ok_or_else(|| Error::not_found("invite"))
+}
+
+struct LinkInviteCreation {
+    actor: Actor,
+    link: LinkInviteRecord,
+}
+
+#[async_trait]
+impl Operation for LinkInviteCreation {
+    type Out = ();
+    const NAME: &'static str = "link_invite_create";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let org = access::org(tx, &self.actor, &self.link.organization).await?;
+        let unknown = |error: Error| match (error.kind(), &self.link.gives) {
+            (ErrorKind::NotFound, LinkGives::Content(ContentTarget::Space(_), _)) => unknown("space"),
+            (ErrorKind::NotFound, LinkGives::Content(ContentTarget::Collection(_), _)) => {
+                unknown("collection")
+            }
+            _ => error,
+        };
+        manage(tx, &self.actor, &self.link).await.map_err(unknown)?;
+        if !org.org().invite_links {
+            let off = "invite links of this organization are turned off; `inviteLinks` of the organization turns them on";
+            return Err(Error::conflict(off));
+        }
+        tx.create(self.link.clone());
+        Ok(())
+    }
+}
+
+struct LinkInviteUpdate {
+    actor: Actor,
+    org: OrgId,
+    id: InviteId,
+    change: UpdateLinkInvite,
+}
+
+#[async_trait]
+impl Operation for LinkInviteUpdate {
+    type Out = ();
+    const NAME: &'static str = "link_invite_update";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let old = find(tx, &self.actor, &self.org, &self.id).await?;
+        manage(tx, &self.actor, &old).await?;
+        let mut new = LinkInviteRecord::clone(&old);
+        new.vouched_by = self.actor.user().unwrap_or(&old.vouched_by).clone();
+        new.gives = match (&old.gives, self.change.role, self.change.level) {
+            (LinkGives::Member(_), _, Patch::Clear | Patch::Set(_)) => {
+                return Err(Error::invalid(
+                    "level",
+                    "this link has a role in the organization: change `role`",
+                ));
+            }
+            (LinkGives::Content(..), Patch::Clear | Patch::Set(_), _) => {
+                return Err(Error::invalid("role", "this link has a role on content: change `level`"));
+            }
+            (LinkGives::Member(role), change, _) => LinkGives::Member(change.apply(*role)),
+            (LinkGives::Content(content, role), _, Patch::Keep) => LinkGives::Content(content.clone(), *role),
+            (LinkGives::Content(content, _), _, change) => {
+                LinkGives::Content(content.clone(), level(change)?)
+            }
+        };
+        manage(tx, &self.actor, &new).await?;
+        if new != *old {
+            tx.put(&*old, new)?;
+        }
+        Ok(())
+    }
+}
+
+struct LinkInviteDeletion {
+    actor: Actor,
+    org: OrgId,
+    id: InviteId,
+}
+
+#[async_trait]
+impl Operation for LinkInviteDeletion {
+    type Out = ();
+    const NAME: &'static str = "link_invite_delete";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let access = access::org(tx, &self.actor, &self.org).await?;
+        let email: Option<Arc<EmailInviteRecord>> = tx.get(&EmailInviteRecord::at(&self.id)).await?;
+        if let Some(email) = email.filter(|invite| invite.organization == self.org) {
+            access.require(OrgAction::Administrate)?;
+            tx.delete(&*email);
+            return Ok(());
+        }
+        let link = find(tx, &self.actor, &self.org, &self.id).await?;
+        // An administrator can also remove links to deleted content.
+        if access.require(OrgAction::Administrate).is_err() {
+            manage(tx, &self.actor, &link).await?;
+        }
+        tx.delete(&*link);
+        Ok(())
+    }
+}

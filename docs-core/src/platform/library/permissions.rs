@@ -1,0 +1,425 @@
+//! Explicit roles of users and teams on spaces and collections.
+
+mod touched;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use self::touched::Touched;
+use crate::{
+    BoxFuture, Error, Result,
+    model::{
+        ContentTarget, Grantee, Invite, OrgId, Patch, Role, TeamId, TeamPermission, Timestamp,
+        UpdatePermission, UserId, UserPermission,
+    },
+    platform::{
+        Actor, Platform,
+        access::{self, Audience, MAX_TEAM_GRANTS},
+        kernel::idempotency::{Right, at_once},
+        nouns::{
+            Permissions,
+            list_identities::{self, tag},
+        },
+        people::named,
+    },
+    policy::{CollectionAction, OrgAccess, OrgAction, SpaceAction},
+    store::{
+        Entity, Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Tx, decode,
+        records::{GrantRecord, MemberRecord, TeamRecord},
+    },
+};
+
+/// Maximum number of users and teams in one request: the capacity of one transaction.
+pub(in crate::platform) const MAX_INVITED: usize = 500;
+
+impl<'p> Permissions<'p> {
+    /// Sets or removes the role of users and teams on a space or a collection.
+    ///
+    /// A member's own role takes precedence over those of their teams, which take precedence over the default level of
+    /// the content. An explicit role can therefore also lower a member's access. An actor therefore needs the
+    /// right to manage the content even to remove their own role, and cannot change the role of a user who outranks
+    /// them, or raise a user above themselves.
+    ///
+    /// # Errors
+    /// `Forbidden` without the role `create` on the content, for a role above the actor's own, for users whose role is
+    /// above it, and for teams with such members whose role would change; `Invalid` for users who are not members of
+    /// the organization, and for unknown teams; `Conflict` for too many teams.
+    pub fn invite(self, invite: Invite) -> BoxFuture<'p, Result<()>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let content = &self.content.to_target();
+            let done = platform.once(actor, Right::Permissions(content.clone()), async move {
+                if invite.users.is_none() && invite.teams.is_none() {
+                    return Err(Error::invalid("users", "is required, unless `teams` is given"));
+                }
+                let (users, teams) = (invite.users, invite.teams);
+                let mut sum = 0;
+                for (field, names) in [("users", &users), ("teams", &teams)] {
+                    let Some(names) = names else { continue };
+                    sum += names.len();
+                    if names.is_empty() {
+                        return Err(Error::invalid(field, "must name at least one"));
+                    }
+                    if sum > MAX_INVITED {
+                        let what = format_args!(
+                            "a request names at most {MAX_INVITED} users and teams; send the rest in another"
+                        );
+                        return Err(Error::invalid(field, what));
+                    }
+                }
+                let (users, teams) = (users.unwrap_or_default(), teams.unwrap_or_default());
+                let (content, now) = (content.clone(), platform.now());
+                let give = GrantRoles { actor: actor.clone(), content, users, teams, role: invite.role, now };
+                platform.write_and_show(actor, &give, |_| at_once(Ok(()))).await
+            });
+            done.await
+        })
+    }
+
+    /// Changes or removes the explicit role of a user or team on content.
+    ///
+    /// # Errors
+    /// `NotFound`, also if no role was set; `Forbidden` as for
+    /// [`Permissions::invite`](crate::platform::Permissions::invite).
+    pub fn update(self, grantee: &'p Grantee, change: UpdatePermission) -> BoxFuture<'p, Result<()>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let content = &self.content.to_target();
+            let (content, grantee) = (content.clone(), grantee.clone());
+            let change = PermissionUpdate {
+                actor: actor.clone(),
+                content,
+                grantee,
+                role: change.role,
+                now: platform.now(),
+            };
+            platform.write(actor, &change).await
+        })
+    }
+
+    /// Removes the explicit role of a user or team on content. Returns `false` if there was no role.
+    ///
+    /// # Errors
+    /// `Forbidden` as for [`Permissions::invite`](crate::platform::Permissions::invite).
+    pub fn remove(self, grantee: &'p Grantee) -> BoxFuture<'p, Result<bool>> {
+        Box::pin(async move {
+            let change = UpdatePermission { role: Patch::Clear };
+            Error::existed(self.update(grantee, change).await)
+        })
+    }
+
+    /// Lists the users with an explicit role on content.
+    ///
+    /// # Errors
+    /// `Forbidden` for guests, who may not see each other.
+    pub fn list_users(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<UserPermission>>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let content = &self.content.to_target();
+            let tx = platform.read().await?;
+            let seen = seen(&tx, actor, content).await?;
+            let mut list =
+                Lister::new(ListSpec::new(tag::USER_GRANTS, GrantRecord::users_of(content.id())), page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let mut grants: Vec<(UserId, Role)> = Vec::with_capacity(rows.len());
+                for (_, value) in &rows {
+                    let grant: Arc<GrantRecord> = decode(value.clone())?;
+                    let Grantee::User(user) = &grant.grantee else { return Err(misplaced()) };
+                    grants.push((user.clone(), grant.role));
+                }
+                let org = &seen.org.org().id;
+                let keys: Vec<Key> = grants.iter().map(|(user, _)| MemberRecord::at(org, user)).collect();
+                let members = tx.get_values(&keys).await?;
+                // A former member has no role, even while a job still removes it.
+                list.offer_all(
+                    &rows,
+                    grants.into_iter().zip(members).map(|(grant, member)| member.map(|_| grant)),
+                );
+            }
+            let page = list.finish(&tx, None).await?;
+            platform.user_permissions(&tx, page).await
+        })
+    }
+
+    /// Lists the teams with an explicit role on content.
+    ///
+    /// # Errors
+    /// Same as [`Permissions::list_users`](crate::platform::Permissions::list_users).
+    pub fn list_teams(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<TeamPermission>>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let content = &self.content.to_target();
+            let tx = platform.read().await?;
+            let seen = seen(&tx, actor, content).await?;
+            let mut list =
+                Lister::new(ListSpec::new(tag::TEAM_GRANTS, GrantRecord::teams_of(content.id())), page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let mut grants: Vec<(TeamId, Role)> = Vec::with_capacity(rows.len());
+                for (_, value) in &rows {
+                    let grant: Arc<GrantRecord> = decode(value.clone())?;
+                    let Grantee::Team(team) = &grant.grantee else { return Err(misplaced()) };
+                    grants.push((team.clone(), grant.role));
+                }
+                let keys: Vec<Key> = grants.iter().map(|(team, _)| TeamRecord::at(team)).collect();
+                let teams = tx.get_many::<TeamRecord>(&keys).await?;
+                let given =
+                    grants.into_iter().zip(teams).map(|((_, role), team)| team.map(|team| (team, role)));
+                list.offer_all(&rows, given);
+            }
+            let page = list.finish(&tx, None).await?;
+            let (teams, roles): (Vec<_>, Vec<_>) = page.items.into_iter().unzip();
+            let shown = platform.team_views(&tx, &seen.org, actor, &teams).await?;
+            let items =
+                shown.into_iter().zip(roles).map(|(team, permission)| TeamPermission { permission, team });
+            Ok(Page { items: items.collect(), next: page.next, count: page.count })
+        })
+    }
+
+    /// Lists all members with access to content from any source, with their effective role; `role` selects one role.
+    ///
+    /// A page examines a limited number of members and may be short.
+    ///
+    /// # Errors
+    /// Same as [`Permissions::list_users`](crate::platform::Permissions::list_users).
+    pub fn list(
+        self,
+        role: Option<Role>,
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<UserPermission>>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            let content = &self.content.to_target();
+            let tx = platform.read().await?;
+            let seen = seen(&tx, actor, content).await?;
+            let audience = Audience::of(&tx, content).await?;
+            let prefix = KeyBuf::new(MemberRecord::KIND).part(seen.org.org().id.as_str());
+            let identity = list_identities::members_with_role(content, role);
+            let mut list = Lister::new(ListSpec { prefix, rev: false, identity }, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let mut members: Vec<Arc<MemberRecord>> = Vec::with_capacity(rows.len());
+                for (_, value) in &rows {
+                    members.push(decode(value.clone())?);
+                }
+                let roles = audience.roles(&tx, &members).await?;
+                let having = members.iter().zip(roles).map(|(member, has)| {
+                    let has = has.filter(|has| role.is_none_or(|role| role == *has));
+                    has.map(|has| (member.user.clone(), has))
+                });
+                list.offer_all(&rows, having);
+            }
+            let page = list.finish(&tx, None).await?;
+            platform.user_permissions(&tx, page).await
+        })
+    }
+}
+
+impl Platform {
+    async fn user_permissions(&self, tx: &Tx, page: Page<(UserId, Role)>) -> Result<Page<UserPermission>> {
+        let (users, roles): (Vec<UserId>, Vec<Role>) = page.items.into_iter().unzip();
+        let shown = self.user_views(tx, &users).await?;
+        let items =
+            shown.into_iter().zip(roles).map(|(user, permission)| UserPermission { permission, user });
+        Ok(Page { items: items.collect(), next: page.next, count: page.count })
+    }
+}
+
+/// The organization of content, and the actor's role on the content.
+struct Seen {
+    org: OrgAccess,
+    role: Role,
+}
+
+impl Seen {
+    /// Rejects a change that involves a role above the actor's own.
+    fn refuse_above(&self, role: Option<Role>) -> Result<()> {
+        match role {
+            Some(role) if role > self.role => Err(Error::forbidden(
+                "a role above your own is changed by those who have it, or administrators",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sets or removes the role of these grantees.
+    async fn set(
+        &self,
+        tx: &mut Tx,
+        mut held: Vec<(Grantee, Option<Arc<GrantRecord>>)>,
+        given: Given<'_>,
+    ) -> Result<()> {
+        held.retain(|(_, old)| old.as_ref().map(|old| old.role) != given.role);
+        let org = &self.org.org().id;
+        let mut touched = None;
+        // An administrator has the highest role.
+        if self.role < Role::Admin && !held.is_empty() {
+            self.refuse_above(
+                held.iter().map(|(_, old)| Some(old.as_ref()?.role)).max().flatten().max(given.role),
+            )?;
+            let grantees: Vec<&Grantee> = held.iter().map(|(grantee, _)| grantee).collect();
+            touched = Some(Touched::of(tx, org, given.content, &grantees).await?);
+        }
+        for (grantee, old) in held {
+            match (old, given.role) {
+                (Some(old), Some(role)) => {
+                    drop(tx.put(&*old, GrantRecord { role, ..GrantRecord::clone(&old) })?);
+                }
+                (Some(old), None) => tx.delete(&*old),
+                (None, Some(role)) => drop(tx.create(GrantRecord {
+                    organization: org.clone(),
+                    content: given.content.clone(),
+                    grantee,
+                    role,
+                    granted_at: given.at,
+                    // Roles are granted on existing content only.
+                    space_deleted: false,
+                })),
+                (None, None) => {}
+            }
+        }
+        match touched {
+            Some(touched) => self.refuse_above(touched.highest(tx, given.content).await?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The role to set on content, and the time; `None` removes it.
+struct Given<'a> {
+    content: &'a ContentTarget,
+    role: Option<Role>,
+    at: Timestamp,
+}
+
+fn misplaced() -> Error {
+    Error::internal("a grant lies among those of the other kind")
+}
+
+/// Checks that the actor may see the roles on content.
+async fn seen(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<Seen> {
+    let (org, role): (OrgId, Role) = match content {
+        ContentTarget::Space(id) => {
+            let access = access::space(tx, actor, id).await?;
+            (access.space().organization.clone(), access.role())
+        }
+        ContentTarget::Collection(id) => {
+            let access = access::collection(tx, actor, id).await?;
+            (access.collection().organization.clone(), access.role())
+        }
+    };
+    let org = access::org(tx, actor, &org).await?;
+    org.require(OrgAction::ListPeople)?;
+    Ok(Seen { org, role })
+}
+
+/// Checks the right to grant roles on content.
+pub(in crate::platform) async fn require_manager(
+    tx: &Tx,
+    actor: &Actor,
+    content: &ContentTarget,
+) -> Result<()> {
+    managed(tx, actor, content).await.map(drop)
+}
+
+/// Checks that the actor may grant roles on content.
+async fn managed(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<Seen> {
+    let (org, role): (OrgId, Role) = match content {
+        ContentTarget::Space(id) => {
+            let access = access::space(tx, actor, id).await?;
+            let proof = access.require(SpaceAction::Manage)?;
+            (proof.space().organization.clone(), access.role())
+        }
+        ContentTarget::Collection(id) => {
+            let access = access::collection(tx, actor, id).await?;
+            (access.require(CollectionAction::Manage)?.organization.clone(), access.role())
+        }
+    };
+    Ok(Seen { org: access::org(tx, actor, &org).await?, role })
+}
+
+/// Key of the explicit role of a grantee on content.
+fn key_of(content: &ContentTarget, grantee: &Grantee) -> Key {
+    match grantee {
+        Grantee::User(user) => GrantRecord::of_user(content.id(), user),
+        Grantee::Team(team) => GrantRecord::of_team(content.id(), team),
+    }
+}
+
+/// Sets or removes the role of users and teams.
+struct GrantRoles {
+    actor: Actor,
+    content: ContentTarget,
+    users: Vec<String>,
+    teams: Vec<String>,
+    role: Option<Role>,
+    now: Timestamp,
+}
+
+impl GrantRoles {
+    /// Resolves the teams of the organization that the request names.
+    async fn named_teams(&self, tx: &Tx, org: &OrgId) -> Result<Vec<TeamId>> {
+        let unknown =
+            |at: usize| Error::invalid(&format!("teams[{at}]"), "the organization has no such team");
+        let ids = self.teams.iter().enumerate().map(|(at, id)| id.parse().map_err(|_| unknown(at)));
+        let ids: Vec<TeamId> = ids.collect::<Result<_>>()?;
+        let keys: Vec<Key> = ids.iter().map(TeamRecord::at).collect();
+        let found = tx.get_many::<TeamRecord>(&keys).await?;
+        let of_org = |team: &TeamRecord| team.organization == *org;
+        match found.iter().position(|team| !team.as_deref().is_some_and(of_org)) {
+            Some(at) => Err(unknown(at)),
+            None => Ok(ids),
+        }
+    }
+}
+
+#[async_trait]
+impl Operation for GrantRoles {
+    type Out = ();
+    const NAME: &'static str = "permissions_give";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let seen = managed(tx, &self.actor, &self.content).await?;
+        seen.refuse_above(self.role)?;
+        let org = &seen.org.org().id;
+        let users = named::members(tx, org, &named::listed("users", Some(&self.users))).await?;
+        let teams = self.named_teams(tx, org).await?;
+        let mut grantees: Vec<Grantee> =
+            users.into_iter().map(Grantee::User).chain(teams.into_iter().map(Grantee::Team)).collect();
+        grantees.sort_unstable();
+        grantees.dedup();
+        let keys: Vec<Key> = grantees.iter().map(|grantee| key_of(&self.content, grantee)).collect();
+        let held = tx.get_many::<GrantRecord>(&keys).await?;
+        let held = grantees.into_iter().zip(held).collect();
+        seen.set(tx, held, Given { content: &self.content, role: self.role, at: self.now }).await?;
+        let teams = tx.below(&GrantRecord::teams_of(self.content.id()), MAX_TEAM_GRANTS + 1).await?;
+        if teams.len() > MAX_TEAM_GRANTS as usize {
+            return Err(Error::conflict(format!(
+                "teams: at most {MAX_TEAM_GRANTS} have a role on the same content; remove one, or join some into one"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Changes or removes one explicit role.
+struct PermissionUpdate {
+    actor: Actor,
+    content: ContentTarget,
+    grantee: Grantee,
+    role: Patch<Role>,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for PermissionUpdate {
+    type Out = ();
+    const NAME: &'static str = "permission_change";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let seen = managed(tx, &self.actor, &self.content).await?;
+        let old: Option<Arc<GrantRecord>> = tx.get(&key_of(&self.content, &self.grantee)).await?;
+        let old = old.ok_or_else(|| Error::not_found("permission"))?;
+        let given = Given { content: &self.content, role: self.role.apply(Some(old.role)), at: self.now };
+        seen.set(tx, vec![(self.grantee.clone(), Some(old))], given).await
+    }
+}

@@ -1,0 +1,84 @@
+//! The copy of a space.
+
+use async_trait::async_trait;
+
+use super::create_in;
+use crate::{
+    Result,
+    model::{ContentTarget, Grantee, RevisionId, SpaceId, SpaceTitle, Timestamp, UserId},
+    platform::{
+        Actor, access,
+        host::collect::note_copy,
+        library::tree::{Gap, check_number, make_room, require_parent},
+    },
+    policy::{SpaceAccess, SpaceAction},
+    store::{
+        Operation, Tx,
+        records::{GrantRecord, Parent, SpaceRecord},
+    },
+};
+
+pub(super) struct DuplicateSpace {
+    pub(super) actor: Actor,
+    pub(super) by: UserId,
+    pub(super) of: SpaceId,
+    /// The id of the copy.
+    pub(super) id: SpaceId,
+    /// The first revision of the copy.
+    pub(super) head: RevisionId,
+    pub(super) now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for DuplicateSpace {
+    type Out = ();
+    const NAME: &'static str = "space_duplicate";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let seen = access::space(tx, &self.actor, &self.of).await?;
+        let proof = seen.require(SpaceAction::Manage)?;
+        let from = proof.space();
+        require_parent(tx, &self.actor, &from.organization, from.parent.as_ref()).await?;
+        if let Some(parent) = &from.parent {
+            check_number(tx, parent, 1).await?;
+        }
+        let parent = Parent::of(&from.organization, from.parent.as_ref());
+        let gap = Gap::after(parent, &from.rank(), from.id.as_str());
+        let title = format!("{} (copy)", from.title);
+        let record = SpaceRecord {
+            id: self.id.clone(),
+            title: SpaceTitle::cut(&title).unwrap_or_else(|| from.title.clone()),
+            created_by: self.by.clone(),
+            created_at: self.now,
+            updated_at: self.now,
+            rank: make_room(tx, &gap, 1, self.now).await?.pop(),
+            head: self.head.clone(),
+            git: None,
+            git_sync: None,
+            translations: 0,
+            ..SpaceRecord::clone(from)
+        };
+        let copy = create_in(tx, record, &self.by);
+        note_copy(tx, &copy);
+        self.keep_role(tx, &seen).await
+    }
+}
+
+impl DuplicateSpace {
+    /// Grants the actor the role they have on the original, unless they have it on the copy anyway.
+    async fn keep_role(&self, tx: &mut Tx, seen: &SpaceAccess) -> Result<()> {
+        let content = ContentTarget::Space(self.id.clone());
+        if access::role_on(tx, &self.actor, &content).await? >= Some(seen.role()) {
+            return Ok(());
+        }
+        tx.create(GrantRecord {
+            organization: seen.space().organization.clone(),
+            content,
+            grantee: Grantee::User(self.by.clone()),
+            role: seen.role(),
+            granted_at: self.now,
+            space_deleted: false,
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,165 @@
+//! Deleted spaces: their list, and their exclusion from counters.
+//!
+//! Grants on deleted spaces and their places on sites do not count. Each such record states if its space is deleted, so
+//! counters derive from records alone. Deleting and restoring a space mark as many records as fit into the transaction;
+//! a job marks the rest.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::RESTORE_WINDOW;
+use crate::{
+    BoxFuture, Result,
+    model::{ContentTarget, JobId, Space, SpaceId, Timestamp},
+    platform::{
+        Actor, Platform,
+        access::{self, AccessResolver},
+        jobs::{Effect, Job, Run},
+        nouns::{Spaces, list_identities::tag},
+    },
+    policy::{SpaceAccess, SpaceAction},
+    store::{
+        Entity, Key, KeyBuf, ListIdentity, ListSpec, Lister, Operation, Page, PageRequest, Scan, Tx, decode,
+        jobs, key,
+        records::{GrantRecord, SiteSpaceRecord, SpaceRecord},
+    },
+};
+
+/// Records of one kind that one transaction examines.
+const MARK_CHUNK: u32 = 200;
+
+impl<'p> Spaces<'p> {
+    /// Lists the deleted spaces of an organization that the actor may restore, latest deletion first, each with the end
+    /// of its restore window.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` unless the actor is a member.
+    pub fn list_deleted(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Space>>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let mut resolver = AccessResolver::new(access::org(&tx, actor, org).await?, actor);
+            let (prefix, identity) = (SpaceRecord::deleted_of(org), ListIdentity::new(tag::DELETED_SPACES));
+            let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
+            // Spaces past their window are treated as deleted, even if the purge job is late.
+            let oldest = platform.now().time() - RESTORE_WINDOW;
+            list.not_below(&SpaceRecord::deleted_of(org).time(oldest).key());
+            while let Some(rows) = list.rows(&tx).await? {
+                let found = tx.get_many::<SpaceRecord>(&SpaceRecord::named_by_all(&rows)).await?;
+                let seen = resolver.spaces(&tx, found).await?;
+                list.offer_all(&rows, seen.into_iter().map(|space| space.filter(is_restorable)));
+            }
+            let page = list.finish(&tx, None).await?;
+            let items = platform.space_views(&tx, &page.items).await?;
+            Ok(Page { items, next: page.next, count: page.count })
+        })
+    }
+}
+
+/// Returns `true` if the actor may restore the space.
+fn is_restorable(access: &SpaceAccess) -> bool {
+    !access.space().purging && access.require(SpaceAction::Manage).is_ok()
+}
+
+/// The payload of the job that continues the marking.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct MarkTrash {
+    space: SpaceId,
+}
+
+#[async_trait]
+impl Job for MarkTrash {
+    const KIND: &'static str = "space_trash_mark";
+
+    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+        let mut step = MarkStep { space: self.space, after: After::default() };
+        while let Some(after) = platform.write(&Actor::Platform, &step).await? {
+            step.after = after;
+        }
+        Ok(Effect::Done)
+    }
+}
+
+/// The last examined record of each kind.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct After {
+    grant: Option<Key>,
+    place: Option<Key>,
+}
+
+/// Marks a batch of records of a space. `Out` is the position to continue from.
+struct MarkStep {
+    space: SpaceId,
+    after: After,
+}
+
+#[async_trait]
+impl Operation for MarkStep {
+    type Out = Option<After>;
+    const NAME: &'static str = "space_trash_mark";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Option<After>> {
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.space)).await?;
+        match space {
+            Some(space) => mark_some(tx, (&self.space, space.deleted_at.is_some()), &self.after).await,
+            None => Ok(None),
+        }
+    }
+}
+
+/// Marks the records of a deleted or restored space. A job marks the records beyond the batch.
+pub(super) async fn mark(tx: &mut Tx, space: &SpaceId, (job, now): (&JobId, Timestamp)) -> Result<()> {
+    let is_deleted = is_deleted(tx, &ContentTarget::Space(space.clone())).await?;
+    if mark_some(tx, (space, is_deleted), &After::default()).await?.is_some() {
+        jobs::enqueue(tx, now, MarkTrash { space: space.clone() }.about(job, space, now)?).await?;
+    }
+    Ok(())
+}
+
+/// Returns `true` for a deleted space.
+pub(in crate::platform) async fn is_deleted(tx: &Tx, content: &ContentTarget) -> Result<bool> {
+    let ContentTarget::Space(id) = content else { return Ok(false) };
+    let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;
+    Ok(space.is_some_and(|space| space.deleted_at.is_some()))
+}
+
+async fn mark_some(
+    tx: &mut Tx,
+    (space, space_deleted): (&SpaceId, bool),
+    after: &After,
+) -> Result<Option<After>> {
+    let grants = tx.scan(&scan(&GrantRecord::on(space.as_str()), after.grant.as_ref())).await?;
+    let places = tx.scan(&scan(&SiteSpaceRecord::of_space(space), after.place.as_ref())).await?;
+    let last = |rows: &[(Key, _)]| rows.last().map(|(key, _)| Key::clone(key));
+    let next = After {
+        grant: last(&grants).or_else(|| after.grant.clone()),
+        place: last(&places).or_else(|| after.place.clone()),
+    };
+    let is_full = |rows: usize| rows == MARK_CHUNK as usize;
+    let more = is_full(grants.len()) || is_full(places.len());
+    for (_, value) in grants {
+        let old: Arc<GrantRecord> = decode(value)?;
+        if old.space_deleted != space_deleted {
+            tx.put(&*old, GrantRecord { space_deleted, ..GrantRecord::clone(&old) })?;
+        }
+    }
+    let keys: Vec<Key> = places.iter().map(|(row, _)| SiteSpaceRecord::named_by(row)).collect();
+    for old in tx.get_many::<SiteSpaceRecord>(&keys).await?.into_iter().flatten() {
+        if old.space_deleted != space_deleted {
+            tx.put(&*old, SiteSpaceRecord { space_deleted, ..SiteSpaceRecord::clone(&old) })?;
+        }
+    }
+    Ok(more.then_some(next))
+}
+
+fn scan(prefix: &KeyBuf, after: Option<&Key>) -> Scan {
+    let mut scan = prefix.scan(MARK_CHUNK);
+    if let Some(last) = after {
+        scan.from = key::after(last);
+    }
+    scan
+}

@@ -1,0 +1,245 @@
+//! Transfers of spaces and collections to another organization.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{Gap, drop_grants, make_room};
+use crate::{
+    Error, ErrorKind, Result,
+    model::{ContentTarget, OrgId, Rank, Timestamp},
+    platform::{
+        Actor,
+        access::{self, AccessResolver},
+        exchange::git,
+        library::{invites, spaces::RESTORE_WINDOW},
+    },
+    policy::{CollectionAction, OrgAccess, OrgAction, SpaceAction},
+    store::{
+        KeyBuf, MAX_BATCH_OPS, MAX_SCAN, Operation, Scan, Tx,
+        records::{
+            CollectionRecord, JobRecord, Parent, SiteSpaceRecord, SpaceRecord, TranslationRecord, target_of,
+        },
+        topic,
+    },
+};
+
+/// Maximum number of spaces and collections of one transfer.
+const MAX_PARTS: usize = 500;
+/// Changes of the transaction reserved for shared rows such as counters.
+const SPARE_CHANGES: usize = 100;
+
+/// Transfers a space, or a collection with its descendants, to the top of another organization.
+///
+/// Grants on the transferred content are removed. Its objects stay in their storage area.
+pub(in crate::platform) struct Transfer {
+    pub(in crate::platform) actor: Actor,
+    pub(in crate::platform) child: ContentTarget,
+    /// The receiving organization.
+    pub(in crate::platform) to: String,
+    pub(in crate::platform) now: Timestamp,
+}
+
+/// The transferred content.
+#[derive(Default)]
+struct Parts {
+    collections: Vec<Arc<CollectionRecord>>,
+    spaces: Vec<Arc<SpaceRecord>>,
+}
+
+#[async_trait]
+impl Operation for Transfer {
+    type Out = ();
+    const NAME: &'static str = "content_transfer";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (from, parts) = self.parts(tx).await?;
+        let to: OrgId = self.to.parse().map_err(|_| Error::not_found("organization"))?;
+        let target = access::org(tx, &self.actor, &to).await?;
+        if to == from.org().id {
+            return Err(Error::conflict("organization: it belongs to this organization already"));
+        }
+        from.require(OrgAction::CreateContent)?;
+        target.require(OrgAction::CreateContent)?;
+        self.require_all(tx, from, &parts).await?;
+        for space in &parts.spaces {
+            check_free(tx, space).await?;
+        }
+        let rank = make_room(tx, &Gap::end(Parent::Top(&to)), 1, self.now).await?.pop();
+        let rank = rank.ok_or_else(|| Error::internal("room for one thing is one rank"))?;
+        let whole = self.put(tx, &to, &parts, rank).await?;
+        // The actor keeps access, so that a mistake remains visible.
+        let mut resolver = AccessResolver::new(target, &self.actor);
+        let is_seen = match whole {
+            Parts { collections, .. } if !collections.is_empty() => {
+                let seen = resolver.collections(tx, collections.into_iter().map(Some).collect()).await?;
+                seen.iter().all(Option::is_some)
+            }
+            Parts { spaces, .. } => {
+                let seen = resolver.spaces(tx, spaces.into_iter().map(Some).collect()).await?;
+                seen.iter().all(Option::is_some)
+            }
+        };
+        if is_seen {
+            return Ok(());
+        }
+        Err(unmet("its default level would hide it from you there; change that first"))
+    }
+}
+
+impl Transfer {
+    /// Returns the transferred content and the access to its organization.
+    async fn parts(&self, tx: &Tx) -> Result<(OrgAccess, Parts)> {
+        match &self.child {
+            ContentTarget::Space(id) => {
+                let access = access::any_space(tx, &self.actor, id).await?;
+                let space = Arc::clone(access.require(SpaceAction::Manage)?.space());
+                if let Some(at) = space.deleted_at {
+                    let is_over = space.purging || self.now.time() - at.time() > RESTORE_WINDOW;
+                    return Err(if is_over {
+                        Error::not_found("space")
+                    } else {
+                        unmet("the space is deleted")
+                    });
+                }
+                let from = access::org(tx, &self.actor, &space.organization).await?;
+                Ok((from, Parts { collections: Vec::new(), spaces: vec![space] }))
+            }
+            ContentTarget::Collection(id) => {
+                let access = access::collection(tx, &self.actor, id).await?;
+                let collection = Arc::clone(access.require(CollectionAction::Manage)?);
+                let from = access::org(tx, &self.actor, &collection.organization).await?;
+                Ok((from, Parts::below(tx, collection).await?))
+            }
+        }
+    }
+
+    /// Checks that the actor sees and may manage all parts.
+    async fn require_all(&self, tx: &Tx, from: OrgAccess, parts: &Parts) -> Result<()> {
+        let mut resolver = AccessResolver::new(from, &self.actor);
+        let spaces = resolver.spaces(tx, parts.spaces.iter().cloned().map(Some).collect()).await?;
+        let collections =
+            resolver.collections(tx, parts.collections.iter().cloned().map(Some).collect()).await?;
+        let may_all = spaces
+            .iter()
+            .all(|access| access.as_ref().is_some_and(|access| access.require(SpaceAction::Manage).is_ok()))
+            && collections.iter().all(|access| {
+                access.as_ref().is_some_and(|access| access.require(CollectionAction::Manage).is_ok())
+            });
+        if may_all {
+            return Ok(());
+        }
+        Err(Error::forbidden("this needs the role `create` on everything in the collection"))
+    }
+
+    /// Stores the parts in the other organization. Returns the transferred root after that.
+    async fn put(&self, tx: &mut Tx, to: &OrgId, parts: &Parts, rank: Rank) -> Result<Parts> {
+        let mut whole = Parts::default();
+        for old in &parts.collections {
+            let mut new = CollectionRecord { organization: to.clone(), ..CollectionRecord::clone(old) };
+            let is_whole = old.id.as_str() == self.child.id();
+            if is_whole {
+                (new.parent, new.rank) = (None, rank.clone());
+            }
+            let new = tx.put(&**old, new)?;
+            whole.collections.extend(Some(new).filter(|_| is_whole));
+        }
+        for old in &parts.spaces {
+            let mut new = SpaceRecord { organization: to.clone(), ..SpaceRecord::clone(old) };
+            let is_whole = old.id.as_str() == self.child.id();
+            if is_whole {
+                (new.parent, new.rank) = (None, Some(rank.clone()));
+            }
+            new.updated_at = self.now.later_than(old.updated_at);
+            let new = tx.put(&**old, new)?;
+            whole.spaces.extend(Some(new).filter(|_| is_whole));
+            tx.feed(topic::HEAD, KeyBuf::new("head").part(old.id.as_str()).key());
+        }
+        let ids = parts.collections.iter().map(|part| part.id.as_str());
+        for id in ids.chain(parts.spaces.iter().map(|part| part.id.as_str())) {
+            // Invite links of the former organization to the content are removed.
+            let many = drop_grants(tx, id, MAX_SCAN).await? | invites::drop_links(tx, id).await?;
+            if many || tx.changes() > MAX_BATCH_OPS - SPARE_CHANGES {
+                return Err(unmet(
+                    "too many people and teams have roles by name on it; transfer parts of it",
+                ));
+            }
+        }
+        Ok(whole)
+    }
+}
+
+impl Parts {
+    /// Returns a collection with all its descendants.
+    async fn below(tx: &Tx, whole: Arc<CollectionRecord>) -> Result<Self> {
+        let mut level = vec![whole.id.clone()];
+        let mut parts = Self { collections: vec![whole], spaces: Vec::new() };
+        while !level.is_empty() {
+            let mut scans: Vec<Scan> = level.iter().map(|id| SpaceRecord::deleted_in(id).scan(1)).collect();
+            scans.extend(level.iter().map(|id| Parent::In(id).children().scan(MAX_SCAN)));
+            let mut found = tx.scan_many(&scans).await?;
+            let children = found.split_off(level.len());
+            if found.iter().any(|deleted| !deleted.is_empty()) {
+                return Err(unmet(
+                    "it contains deleted spaces; restore them, or wait until they are removed",
+                ));
+            }
+            let (mut collections, mut spaces) = (Vec::new(), Vec::new());
+            for row in children.iter().flatten() {
+                match target_of(row)? {
+                    ContentTarget::Collection(id) => collections.push(id),
+                    ContentTarget::Space(id) => spaces.push(SpaceRecord::at(&id)),
+                }
+            }
+            if parts.collections.len() + parts.spaces.len() + collections.len() + spaces.len() > MAX_PARTS {
+                return Err(unmet("it has more than 500 spaces and collections in it; transfer parts of it"));
+            }
+            let keys: Vec<_> = collections.iter().map(CollectionRecord::at).collect();
+            parts.collections.extend(tx.get_many::<CollectionRecord>(&keys).await?.into_iter().flatten());
+            parts.spaces.extend(tx.get_many::<SpaceRecord>(&spaces).await?.into_iter().flatten());
+            level = collections;
+        }
+        Ok(parts)
+    }
+}
+
+/// Rejects a space that a site, an import, a translation or a synchronized repository refers to.
+async fn check_free(tx: &Tx, space: &SpaceRecord) -> Result<()> {
+    let scans = [
+        SiteSpaceRecord::of_space(&space.id).scan(1),
+        JobRecord::of_lane(&git::lane(&space.id)).scan(1),
+        TranslationRecord::of_target(&space.id).scan(1),
+    ];
+    let found = tx.scan_many(&scans).await?;
+    let [sites, imports, translated] =
+        <[_; 3]>::try_from(found).map_err(|_| Error::internal("three scans, three answers"))?;
+    if space.translations > 0 {
+        return Err(unmet(&format!(
+            "the space `{}` is translated; delete its translations first",
+            space.title
+        )));
+    }
+    if space.git_sync.is_some() {
+        return Err(unmet(&format!(
+            "the space `{}` is kept in step with a repository; remove that setting first",
+            space.title
+        )));
+    }
+    if !translated.is_empty() {
+        return Err(unmet(&format!(
+            "the space `{}` is the result of a translation; delete that translation first",
+            space.title
+        )));
+    }
+    if !sites.is_empty() {
+        return Err(unmet(&format!("the space `{}` is on a site; take it off first", space.title)));
+    }
+    if !imports.is_empty() {
+        return Err(unmet(&format!("the space `{}` is being imported; wait until it is done", space.title)));
+    }
+    Ok(())
+}
+
+fn unmet(why: &str) -> Error {
+    Error::new(ErrorKind::Precondition, why.to_owned())
+}

@@ -1,0 +1,333 @@
+//! Identities of lists, which bind a cursor to its list. Tags must never change, see [`ListIdentity`].
+
+use std::collections::BTreeSet;
+
+use crate::{
+    content::LinkTarget,
+    model::{
+        BrokenContext, ContentTarget, LinkStatus, ListOrder, OrgId, PageId, Role, SiteId, SpaceId, UserId,
+    },
+    platform::{
+        content::{change_requests::RequestFilter, comments::CommentQuery},
+        host::audit::AuditFilter,
+        library::tree::{Reach, Wanted},
+        people::teams::TeamFilter,
+        sites::site::SiteFilter,
+    },
+    store::ListIdentity,
+};
+
+/// The tags of lists, which must be distinct.
+pub(in crate::platform) mod tag {
+    macro_rules! tags {
+        ($($name:ident = $tag:literal),* $(,)?) => {
+            $(pub(in crate::platform) const $name: &str = $tag;)*
+            #[cfg(test)]
+            pub(in crate::platform) const ALL: &[&str] = &[$($tag),*];
+        };
+    }
+
+    tags! {
+        ALL_ORGANIZATIONS = "all-organizations",
+        API_TOKENS = "api-tokens",
+        AUDIT_LOG = "audit-log",
+        CHANGE_REQUESTS = "change-requests",
+        CHANGE_REQUEST_LINKS = "change-request-links",
+        COLLECTIONS = "collections",
+        COMMENTERS = "commenters",
+        COMMENTS = "comments",
+        COMMENT_REPLIES = "comment-replies",
+        DELETED_SPACES = "deleted-spaces",
+        EMAIL_INVITES = "email-invites",
+        FILES = "files",
+        FILE_BACKLINKS = "file-backlinks",
+        JOBS = "jobs",
+        LINKS = "links",
+        LINK_INVITES = "link-invites",
+        MEMBERS = "members",
+        MEMBERS_WITH_ROLE = "members-with-role",
+        OPENAPI_SPECS = "openapi-specs",
+        OPENAPI_SPEC_VERSIONS = "openapi-spec-versions",
+        ORGANIZATIONS = "organizations",
+        PAGE_BACKLINKS = "page-backlinks",
+        PAGE_LINKS = "page-links",
+        REDIRECTS = "redirects",
+        REQUESTED_REVIEWERS = "requested-reviewers",
+        REUSABLE_BACKLINKS = "reusable-backlinks",
+        REVIEWS = "reviews",
+        REVISIONS = "revisions",
+        SAML_PROVIDERS = "saml-providers",
+        SEARCH_OF_ORG = "search-of-organization",
+        SEARCH_OF_SITE = "search-of-site",
+        SEARCH_OF_SPACE = "search-of-space",
+        SECTIONS = "sections",
+        SECTION_GROUPS = "section-groups",
+        SHARE_LINKS = "share-links",
+        SITES = "sites",
+        SITE_SPACES = "site-spaces",
+        SPACES = "spaces",
+        SPACES_OF_MEMBER = "spaces-of-member",
+        TEAMS = "teams",
+        TEAMS_OF_MEMBER = "teams-of-member",
+        TEAM_GRANTS = "team-grants",
+        TEAM_MEMBERS = "team-members",
+        TRANSLATIONS = "translations",
+        USERS = "users",
+        USER_GRANTS = "user-grants",
+    }
+}
+
+pub(in crate::platform) fn teams(filter: &TeamFilter) -> ListIdentity {
+    ListIdentity::new(tag::TEAMS).filter("owner", &filter.owner).filter("title", &filter.title)
+}
+
+pub(in crate::platform) fn teams_of_member(title: Option<&str>) -> ListIdentity {
+    ListIdentity::new(tag::TEAMS_OF_MEMBER).filter("title", title)
+}
+
+pub(in crate::platform) fn sites(filter: &SiteFilter) -> ListIdentity {
+    ListIdentity::new(tag::SITES)
+        .filter("space", &filter.space)
+        .filter("title", &filter.title)
+        .filter("published", filter.published.map(yes_or_no))
+        .filter("type", filter.types.iter().map(|kind| kind.as_str()))
+}
+
+pub(in crate::platform) fn site_spaces(site: &SiteId, default: Option<bool>) -> ListIdentity {
+    ListIdentity::new(tag::SITE_SPACES).with("site", site).filter("default", default.map(yes_or_no))
+}
+
+pub(in crate::platform) fn sections(site: &SiteId) -> ListIdentity {
+    ListIdentity::new(tag::SECTIONS).with("site", site)
+}
+
+pub(in crate::platform) fn section_groups(site: &SiteId) -> ListIdentity {
+    ListIdentity::new(tag::SECTION_GROUPS).with("site", site)
+}
+
+pub(in crate::platform) fn spaces_of_member(user: &UserId) -> ListIdentity {
+    ListIdentity::new(tag::SPACES_OF_MEMBER).with("user", user)
+}
+
+/// Spaces or collections in tree order.
+pub(in crate::platform) fn tree(wanted: Wanted, reach: Reach) -> ListIdentity {
+    let list = ListIdentity::new(match wanted {
+        Wanted::Spaces => tag::SPACES,
+        Wanted::Collections => tag::COLLECTIONS,
+    });
+    match reach {
+        Reach::Direct => list,
+        Reach::Nested => list.with("reach", "nested"),
+    }
+}
+
+pub(in crate::platform) fn members(searched: Option<&str>, order: ListOrder) -> ListIdentity {
+    let list = ListIdentity::new(tag::MEMBERS).filter("search", searched);
+    match order {
+        ListOrder::Asc => list.with("order", "ascending"),
+        ListOrder::Desc => list.with("order", "descending"),
+    }
+}
+
+pub(in crate::platform) fn members_with_role(content: &ContentTarget, role: Option<Role>) -> ListIdentity {
+    let list = ListIdentity::new(tag::MEMBERS_WITH_ROLE);
+    let list = match content {
+        ContentTarget::Collection(id) => list.with("collection", id),
+        ContentTarget::Space(id) => list.with("space", id),
+    };
+    list.filter("role", role.map(Role::as_str))
+}
+
+pub(in crate::platform) fn audit_log(filter: &AuditFilter) -> ListIdentity {
+    ListIdentity::new(tag::AUDIT_LOG)
+        .filter("organization", &filter.organization)
+        .filter("user", &filter.user)
+        .filter("subject", &filter.subject)
+        .filter("operation", &filter.operation)
+        .filter("since", filter.since.map(|since| since.to_string()))
+        .filter("until", filter.until.map(|until| until.to_string()))
+}
+
+pub(in crate::platform) fn change_requests(filter: &RequestFilter) -> ListIdentity {
+    ListIdentity::new(tag::CHANGE_REQUESTS)
+        .filter("status", filter.status.map(|status| status.as_str()))
+        .filter("contributor", &filter.contributor)
+        .filter("creator", &filter.creator)
+}
+
+/// Comments. Their status is part of the key prefix of the rows and needs no filter here.
+pub(in crate::platform) fn comments(query: &CommentQuery) -> ListIdentity {
+    ListIdentity::new(tag::COMMENTS)
+        .filter("target-page", &query.target_page)
+        .filter("author", &query.authors)
+}
+
+pub(in crate::platform) fn links(status: Option<LinkStatus>) -> ListIdentity {
+    ListIdentity::new(tag::LINKS).filter("status", status.map(LinkStatus::as_str))
+}
+
+pub(in crate::platform) fn page_links(page: &PageId, status: Option<LinkStatus>) -> ListIdentity {
+    let list = ListIdentity::new(tag::PAGE_LINKS).with("page", page);
+    list.filter("status", status.map(LinkStatus::as_str))
+}
+
+pub(in crate::platform) fn backlinks(target: &LinkTarget) -> ListIdentity {
+    match target {
+        LinkTarget::Page(id) => ListIdentity::new(tag::PAGE_BACKLINKS).with("page", id),
+        LinkTarget::File(id) => ListIdentity::new(tag::FILE_BACKLINKS).with("file", id),
+        LinkTarget::Reusable(id) => ListIdentity::new(tag::REUSABLE_BACKLINKS).with("reusable-content", id),
+    }
+}
+
+pub(in crate::platform) fn request_links(
+    status: Option<LinkStatus>,
+    broken: Option<BrokenContext>,
+) -> ListIdentity {
+    ListIdentity::new(tag::CHANGE_REQUEST_LINKS)
+        .filter("status", status.map(LinkStatus::as_str))
+        .filter("broken-context", broken.map(BrokenContext::as_str))
+}
+
+pub(in crate::platform) fn search_of_space(space: &SpaceId) -> ListIdentity {
+    ListIdentity::new(tag::SEARCH_OF_SPACE).with("space", space)
+}
+
+pub(in crate::platform) fn search_of_org(org: &OrgId) -> ListIdentity {
+    ListIdentity::new(tag::SEARCH_OF_ORG).with("organization", org)
+}
+
+pub(in crate::platform) fn search_of_site(site: &SiteId, spaces: &BTreeSet<SpaceId>) -> ListIdentity {
+    ListIdentity::new(tag::SEARCH_OF_SITE).with("site", site).filter("space", spaces)
+}
+
+const fn yes_or_no(is_so: bool) -> &'static str {
+    if is_so { "yes" } else { "no" }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use chrono::DateTime;
+
+    use super::*;
+    use crate::{
+        model::{ChangeRequestStatus, SiteType, Timestamp},
+        store::CursorFingerprint,
+    };
+
+    fn id<T: std::str::FromStr<Err: std::fmt::Debug>>(name: &str) -> T {
+        name.parse().expect("an id")
+    }
+
+    fn team_filters() -> Vec<ListIdentity> {
+        let (owner, title) = (Some("ada".to_owned()), Some("ada".to_owned()));
+        vec![
+            teams(&TeamFilter::default()),
+            teams(&TeamFilter { owner: owner.clone(), title: None }),
+            teams(&TeamFilter { owner: None, title: title.clone() }),
+            teams(&TeamFilter { owner, title }),
+            teams_of_member(None),
+            teams_of_member(Some("ada")),
+        ]
+    }
+
+    fn site_filters() -> Vec<ListIdentity> {
+        let types = vec![SiteType::Basic, SiteType::LegacyPremium];
+        let (site, space) = (id("sites"), id::<SpaceId>("spaces"));
+        vec![
+            sites(&SiteFilter::default()),
+            sites(&SiteFilter { space: Some("a".to_owned()), ..SiteFilter::default() }),
+            sites(&SiteFilter { title: Some("a".to_owned()), ..SiteFilter::default() }),
+            sites(&SiteFilter { published: Some(true), ..SiteFilter::default() }),
+            sites(&SiteFilter { published: Some(false), ..SiteFilter::default() }),
+            sites(&SiteFilter { types, ..SiteFilter::default() }),
+            site_spaces(&site, None),
+            site_spaces(&site, Some(true)),
+            site_spaces(&site, Some(false)),
+            sections(&site),
+            section_groups(&site),
+            search_of_site(&site, &BTreeSet::from([space.clone()])),
+            search_of_site(&site, &BTreeSet::new()),
+            search_of_space(&space),
+            search_of_org(&id("organizations")),
+        ]
+    }
+
+    fn people_filters() -> Vec<ListIdentity> {
+        let (user, space) = (id::<UserId>("ada"), ContentTarget::Space(id("same")));
+        let then = Some(Timestamp::new(DateTime::UNIX_EPOCH));
+        vec![
+            spaces_of_member(&user),
+            members(None, ListOrder::Asc),
+            members(None, ListOrder::Desc),
+            members(Some("ada"), ListOrder::Asc),
+            members_with_role(&space, None),
+            members_with_role(&space, Some(Role::Edit)),
+            members_with_role(&ContentTarget::Collection(id("same")), None),
+            audit_log(&AuditFilter::default()),
+            audit_log(&AuditFilter { organization: Some(id("ada")), ..AuditFilter::default() }),
+            audit_log(&AuditFilter { user: Some(user), ..AuditFilter::default() }),
+            audit_log(&AuditFilter { subject: Some("ada".into()), ..AuditFilter::default() }),
+            audit_log(&AuditFilter { operation: Some("ada".to_owned()), ..AuditFilter::default() }),
+            audit_log(&AuditFilter { since: then, ..AuditFilter::default() }),
+            audit_log(&AuditFilter { until: then, ..AuditFilter::default() }),
+        ]
+    }
+
+    fn content_filters() -> Vec<ListIdentity> {
+        let (name, page) = (Some("ada".to_owned()), id::<PageId>("page"));
+        let open = Some(ChangeRequestStatus::Open);
+        vec![
+            change_requests(&RequestFilter::default()),
+            change_requests(&RequestFilter { status: open, ..RequestFilter::default() }),
+            change_requests(&RequestFilter { contributor: name.clone(), ..RequestFilter::default() }),
+            change_requests(&RequestFilter { creator: name.clone(), ..RequestFilter::default() }),
+            comments(&CommentQuery::default()),
+            comments(&CommentQuery { target_page: name.clone(), ..CommentQuery::default() }),
+            comments(&CommentQuery { authors: name.into_iter().collect(), ..CommentQuery::default() }),
+            links(None),
+            links(Some(LinkStatus::Broken)),
+            page_links(&page, None),
+            page_links(&page, Some(LinkStatus::InApp)),
+            backlinks(&LinkTarget::Page(page)),
+            backlinks(&LinkTarget::File(id("page"))),
+            request_links(Some(LinkStatus::Broken), None),
+            request_links(Some(LinkStatus::Broken), Some(BrokenContext::Space)),
+            tree(Wanted::Spaces, Reach::Direct),
+            tree(Wanted::Spaces, Reach::Nested),
+            tree(Wanted::Collections, Reach::Direct),
+        ]
+    }
+
+    fn all() -> Vec<ListIdentity> {
+        let mut all: Vec<ListIdentity> = tag::ALL.iter().map(|tag| ListIdentity::new(tag)).collect();
+        // Lists without filters are identified by their tag alone.
+        let bare = [team_filters(), site_filters(), people_filters(), content_filters()].concat();
+        all.extend(
+            bare.into_iter()
+                .filter(|identity| !tag::ALL.iter().any(|tag| *identity == ListIdentity::new(tag))),
+        );
+        all
+    }
+
+    #[test]
+    fn no_two_lists_and_no_two_filters_take_cursors_of_each_other() {
+        let all = all();
+        let different: BTreeSet<[u8; 8]> =
+            all.iter().map(|identity| *identity.fingerprint().as_bytes()).collect();
+        assert_eq!(different.len(), all.len());
+    }
+
+    #[test]
+    fn cursors_that_clients_have_stay_good() {
+        let hex = |fingerprint: CursorFingerprint| data_encoding::HEXLOWER.encode(fingerprint.as_bytes());
+        let line = |list: &ListIdentity| format!("{} {}", hex(list.fingerprint()), list.as_str());
+        let now: Vec<String> = all().iter().map(line).collect();
+        let known: Vec<&str> = include_str!("fingerprints.txt").lines().collect();
+        assert_eq!(
+            now, known,
+            "a tag or a filter is written in another way: clients' cursors would be refused"
+        );
+    }
+}

@@ -1,0 +1,204 @@
+//! Invites to an organization: by e-mail address and by link.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    BoxFuture, Error, Result,
+    model::{EmailInvite, InviteEmail, InviteId, InviteUsers, InvitedUsers, Patch, Role, Timestamp, UserId},
+    platform::{
+        Actor, access,
+        kernel::idempotency::{Right, at_once},
+        nouns::{Invites, list_identities::tag},
+        people::{
+            members::{join, user_of},
+            users::check_email,
+        },
+    },
+    policy::OrgAction,
+    store::{
+        ListSpec, Lister, Operation, Page, PageRequest, Tx,
+        records::{EmailInviteRecord, MemberRecord, UserRecord, linked_id},
+    },
+};
+
+/// Validity of the invitation of an address.
+pub const INVITE_WINDOW: TimeDelta = TimeDelta::days(30);
+/// Maximum number of addresses in one request.
+pub(in crate::platform) const MAX_EMAILS: usize = 100;
+
+impl<'p> Invites<'p> {
+    /// Invites people by e-mail address.
+    ///
+    /// A user who has one of the addresses becomes a member immediately; an existing member is left unchanged. Other
+    /// addresses are invited for [`INVITE_WINDOW`]: a user who is created with such an address joins automatically.
+    /// Inviting an address again renews its invitation.
+    ///
+    /// If single sign-on is requested, an address fails if its user signs in otherwise. An administrator first adds
+    /// such a user as a member, then [enables single sign-on for them](crate::platform::MemberHandle::set_sso).
+    ///
+    /// No mail is sent: the embedding application reads [the addresses to write
+    /// to](crate::platform::Invites::list_emails).
+    ///
+    /// # Errors
+    /// `Forbidden` unless the actor is an administrator of the organization; `Invalid` for a malformed address, and for
+    /// no or too many addresses.
+    ///
+    /// # Cancel safety
+    /// Addresses are invited one by one, in order. Repeating the request continues with the rest.
+    pub fn send(self, new: InviteUsers) -> BoxFuture<'p, Result<InvitedUsers>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, Right::Org(org.clone(), OrgAction::Administrate), async move {
+                let addresses = addresses(&new)?;
+                let by = actor.require_user()?;
+                let mut done = InvitedUsers::default();
+                let last = addresses.len() - 1;
+                for (at, (email, role)) in addresses.into_iter().enumerate() {
+                    let now = platform.now();
+                    let invite = EmailInviteRecord {
+                        id: platform.id(),
+                        organization: org.clone(),
+                        role: None,
+                        email: email.to_lowercase(),
+                        sso: new.sso == Some(true),
+                        created_by: by.clone(),
+                        created_at: now,
+                        expires_at: Timestamp::new(now.time() + INVITE_WINDOW),
+                    };
+                    let operation = InviteCreation { actor: actor.clone(), invite, role };
+                    // The stored response is that of the last address. A repetition before that point invites the
+                    // earlier addresses again, which changes nothing.
+                    done = if at < last {
+                        with(done, &email, platform.write(actor, &operation).await?)
+                    } else {
+                        let show = platform.write_and_show(actor, &operation, |invited| {
+                            at_once(Ok(with(done.clone(), &email, invited.out)))
+                        });
+                        show.await?
+                    };
+                }
+                Ok(done)
+            });
+            done.await
+        })
+    }
+
+    /// Lists the invited addresses of an organization that no user has yet, oldest invitation first.
+    ///
+    /// # Errors
+    /// `Forbidden` unless the actor is an administrator of the organization.
+    pub fn list_emails(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<EmailInvite>>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            access::org(&tx, actor, org).await?.require(OrgAction::Administrate)?;
+            let prefix = EmailInviteRecord::of_org(org);
+            let mut list = Lister::new(ListSpec::new(tag::EMAIL_INVITES, prefix), page)?;
+            let now = platform.now();
+            list.fill(&tx, |invite: &EmailInviteRecord| invite.expires_at > now).await?;
+            let page = list.finish(&tx, None).await?;
+            Ok(page.map(|invite| EmailInvite {
+                id: invite.id.clone(),
+                email: invite.email.clone(),
+                role: invite.role,
+                sso: invite.sso,
+                created_at: invite.created_at,
+                expires_at: invite.expires_at,
+            }))
+        })
+    }
+}
+
+/// Returns the distinct addresses of a request with their roles.
+fn addresses(new: &InviteUsers) -> Result<Vec<(String, Patch<Role>)>> {
+    let has = new.emails.len();
+    if has == 0 || has > MAX_EMAILS {
+        return Err(Error::invalid("emails", format_args!("must be 1 to {MAX_EMAILS} addresses, has {has}")));
+    }
+    let mut seen = BTreeSet::new();
+    let mut addresses = Vec::new();
+    for (at, email) in new.emails.iter().enumerate() {
+        let (field, email, role) = match email {
+            InviteEmail::Plain(email) => (format!("emails[{at}]"), email, new.role),
+            InviteEmail::WithRole(own) => {
+                let role = own.role.map_or(Patch::Clear, Patch::Set);
+                (format!("emails[{at}].email"), &own.email, role)
+            }
+        };
+        check_email(&field, email)?;
+        if seen.insert(email.to_lowercase()) {
+            addresses.push((email.to_string(), role));
+        }
+    }
+    Ok(addresses)
+}
+
+struct InviteCreation {
+    actor: Actor,
+    /// The invitation, with its role still to be resolved.
+    invite: EmailInviteRecord,
+    /// The role; the organization's default if the request omits it.
+    role: Patch<Role>,
+}
+
+/// Adds the outcome of one address to the result.
+fn with(mut done: InvitedUsers, email: &str, invited: Invited) -> InvitedUsers {
+    match invited {
+        Invited::User(user) => done.users.push(user),
+        Invited::Address => done.invited += 1,
+        Invited::OtherSignIn => done.failed_sso_emails.push(email.to_owned()),
+    }
+    done
+}
+
+/// Outcome of the invitation of an address.
+#[derive(Serialize, Deserialize)]
+enum Invited {
+    /// Belongs to this user, who is a member now.
+    User(UserId),
+    /// Invited.
+    Address,
+    /// Belongs to a user who does not sign in through the organization.
+    OtherSignIn,
+}
+
+#[async_trait]
+impl Operation for InviteCreation {
+    type Out = Invited;
+    const NAME: &'static str = "invite";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Invited> {
+        let org = &self.invite.organization;
+        let access = access::org(tx, &self.actor, org).await?;
+        let default = access.require(OrgAction::Administrate)?.org().default_role;
+        let new = EmailInviteRecord { role: self.role.apply(default), ..self.invite.clone() };
+        if let Some(user) = tx.get_value(&UserRecord::by_email(&new.email)).await? {
+            let user: UserId = linked_id(&user)?;
+            let member = tx.get::<MemberRecord>(&MemberRecord::at(org, &user)).await?;
+            if new.sso && member.is_none_or(|member| !member.sso) {
+                return Ok(Invited::OtherSignIn);
+            }
+            let record = user_of(tx, &user).await?;
+            join(tx, MemberRecord::joining(org, &record, new.role, new.created_at)).await?;
+            return Ok(Invited::User(user));
+        }
+        let known = tx.get_value(&EmailInviteRecord::by_email(org, &new.email)).await?;
+        let known: Option<InviteId> = known.map(|id| linked_id(&id)).transpose()?;
+        let old = match known {
+            Some(id) => tx.get::<EmailInviteRecord>(&EmailInviteRecord::at(&id)).await?,
+            None => None,
+        };
+        match old {
+            // The id is reused, so that mail that was already sent links to the same invitation.
+            Some(old) => drop(tx.put(&*old, EmailInviteRecord { id: old.id.clone(), ..new })?),
+            None => drop(tx.create(new)),
+        }
+        Ok(Invited::Address)
+    }
+}

@@ -1,0 +1,276 @@
+//! Joining an organization by an invite.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    BoxFuture, Error, ErrorKind, Result,
+    model::{ContentTarget, Grantee, InviteId, JobId, JoinedOrganization, OrgId, Role, Timestamp, UserId},
+    platform::{
+        Actor, Platform, access,
+        jobs::{Effect, Job, Run},
+        library::{invites, spaces},
+        nouns::InviteHandle,
+        people::members::{Joined, join, user_of},
+    },
+    store::{
+        Entity, Operation, Scan, Tx, decode, id_of, jobs,
+        records::{
+            EmailInviteRecord, GrantRecord, LinkGives, LinkInviteRecord, MemberRecord, OrgRecord, UserRecord,
+        },
+    },
+};
+
+/// Number of invitations that one batch processes.
+const INVITES_AT_ONCE: u32 = 50;
+
+/// Job that redeems the invitations of a new user.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct RedeemInvites {
+    user: UserId,
+}
+
+impl RedeemInvites {
+    /// Enqueues the redemption of invitations for a new user, in the transaction that creates the user.
+    pub(in crate::platform) async fn enqueue(tx: &mut Tx, user: &UserRecord, job: &JobId) -> Result<()> {
+        if tx.below(&EmailInviteRecord::of_email(&user.email), 1).await?.is_empty() {
+            return Ok(());
+        }
+        let job = Self { user: user.id.clone() }.about(job, &user.id, user.created_at)?;
+        jobs::enqueue(tx, user.created_at, job).await
+    }
+
+    async fn redeem(&self, platform: &Platform) -> Result<()> {
+        loop {
+            let tx = platform.read().await?;
+            let user = user_of(&tx, &self.user).await?;
+            let rows = tx.below(&EmailInviteRecord::of_email(&user.email), INVITES_AT_ONCE).await?;
+            drop(tx);
+            for (row, _) in &rows {
+                let invite: InviteId = id_of(row)?;
+                platform
+                    .write(
+                        &Actor::Platform,
+                        &RedeemOne { invite, user: self.user.clone(), now: platform.now() },
+                    )
+                    .await?;
+            }
+            if rows.len() < INVITES_AT_ONCE as usize {
+                return Ok(());
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Job for RedeemInvites {
+    const KIND: &'static str = "invites_redeem";
+
+    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+        self.redeem(platform).await?;
+        Ok(Effect::Done)
+    }
+}
+
+impl<'p> InviteHandle<'p> {
+    /// Joins an organization by a link, or by an invitation of the user's address, which is consumed.
+    ///
+    /// Accepting an invite never lowers a role: an existing role in the organization or on the content is raised to
+    /// that of the invite, or left unchanged.
+    ///
+    /// # Errors
+    /// `NotFound` for an invite that does not belong to the organization, that has expired or whose content is deleted,
+    /// and for a link whose creator may not grant its role any more; `Forbidden` for an address that is not the user's,
+    /// and for links if the organization has disabled them.
+    pub fn join(self) -> BoxFuture<'p, Result<JoinedOrganization>> {
+        Box::pin(async move {
+            let Self { caller, org, invite } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let user = actor.require_user()?.clone();
+            if !actor.reaches(org) {
+                return Err(Error::not_found("invite"));
+            }
+            platform
+                .write(
+                    actor,
+                    &JoinWith {
+                        actor: actor.clone(),
+                        org: org.clone(),
+                        invite: invite.clone(),
+                        user,
+                        now: platform.now(),
+                    },
+                )
+                .await?;
+            Ok(JoinedOrganization {})
+        })
+    }
+}
+
+impl Platform {
+    /// Redeems the invitations of a user who was just created. The job retries failures later.
+    pub(in crate::platform) async fn welcome(&self, user: &UserId) {
+        if let Err(error) = (RedeemInvites { user: user.clone() }).redeem(self).await {
+            tracing::warn!(error = ?error, user = %user, "a new user's invitations wait for the job");
+        }
+    }
+}
+
+struct JoinWith {
+    actor: Actor,
+    org: OrgId,
+    invite: InviteId,
+    user: UserId,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for JoinWith {
+    type Out = ();
+    const NAME: &'static str = "invite_join";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let unknown = || Error::not_found("invite");
+        let user = user_of(tx, &self.user).await?;
+        let org: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::at(&self.org)).await?;
+        let org = org.ok_or_else(unknown)?;
+        // With a token that the organization does not accept, a member cannot raise their role.
+        match access::org(tx, &self.actor, &self.org).await {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            access => drop(access?),
+        }
+        let keys = [LinkInviteRecord::at(&self.invite), EmailInviteRecord::at(&self.invite)];
+        let mut found = tx.get_values(&keys).await?.into_iter();
+        let link = found.next().flatten().map(decode::<LinkInviteRecord>).transpose()?;
+        if let Some(link) = link.filter(|link| link.organization == org.id) {
+            return join_by_link(tx, &org, &link, (&user, self.now)).await;
+        }
+        let email = found.next().flatten().map(decode::<EmailInviteRecord>).transpose()?;
+        let email = email.filter(|invite| invite.organization == org.id && invite.expires_at > self.now);
+        let email = email.ok_or_else(unknown)?;
+        if email.email != user.email.to_lowercase() {
+            return Err(Error::forbidden("this invitation is for somebody with another e-mail address"));
+        }
+        redeem(tx, &email, (&user, self.now)).await
+    }
+}
+
+async fn join_by_link(
+    tx: &mut Tx,
+    org: &Arc<OrgRecord>,
+    link: &LinkInviteRecord,
+    (user, now): (&UserRecord, Timestamp),
+) -> Result<()> {
+    if !org.invite_links {
+        return Err(Error::forbidden("invite links of this organization are turned off"));
+    }
+    invites::vouched(tx, link).await?;
+    match &link.gives {
+        LinkGives::Member(role) => raise(tx, MemberRecord::joining(&org.id, user, *role, now)).await,
+        LinkGives::Content(content, level) => {
+            raise(tx, MemberRecord::joining(&org.id, user, None, now)).await?;
+            grant(tx, &org.id, (content, *level), (&user.id, now)).await
+        }
+    }
+}
+
+/// Adds a member, or raises an existing one to this role.
+async fn raise(tx: &mut Tx, member: MemberRecord) -> Result<()> {
+    if join(tx, member.clone()).await? == Joined::Now {
+        return Ok(());
+    }
+    let old = crate::platform::people::members::find(tx, &member.organization, &member.user).await?;
+    let new = MemberRecord {
+        role: old.role.max(member.role),
+        sso: old.sso || member.sso,
+        ..MemberRecord::clone(&old)
+    };
+    if new != *old {
+        tx.put(&*old, new)?;
+    }
+    Ok(())
+}
+
+/// Grants a member an explicit role on content, unless they have it already.
+async fn grant(
+    tx: &mut Tx,
+    org: &OrgId,
+    (content, level): (&ContentTarget, Role),
+    (user, now): (&UserId, Timestamp),
+) -> Result<()> {
+    if access::role_on(tx, &Actor::User(user.clone()), content).await? >= Some(level) {
+        return Ok(());
+    }
+    let new = GrantRecord {
+        organization: org.clone(),
+        content: content.clone(),
+        grantee: Grantee::User(user.clone()),
+        role: level,
+        granted_at: now,
+        space_deleted: spaces::is_deleted(tx, content).await?,
+    };
+    match tx.get::<GrantRecord>(&GrantRecord::of_user(content.id(), user)).await? {
+        Some(old) => drop(tx.put(&*old, GrantRecord { granted_at: old.granted_at, ..new })?),
+        None => drop(tx.create(new)),
+    }
+    Ok(())
+}
+
+/// Consumes the invitation of an address for the user who has it.
+async fn redeem(
+    tx: &mut Tx,
+    invite: &EmailInviteRecord,
+    (user, now): (&UserRecord, Timestamp),
+) -> Result<()> {
+    let member = MemberRecord::joining(&invite.organization, user, invite.role, now);
+    raise(tx, MemberRecord { sso: invite.sso, ..member }).await?;
+    tx.delete(invite);
+    Ok(())
+}
+
+/// Consumes one invitation of a user's address; an expired one is only removed.
+struct RedeemOne {
+    invite: InviteId,
+    user: UserId,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for RedeemOne {
+    type Out = ();
+    const NAME: &'static str = "invite_redeem";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let invite: Option<Arc<EmailInviteRecord>> = tx.get(&EmailInviteRecord::at(&self.invite)).await?;
+        // A concurrent run already consumed it.
+        let Some(invite) = invite else { return Ok(()) };
+        if invite.expires_at <= self.now {
+            tx.delete(&*invite);
+            return Ok(());
+        }
+        access::org(tx, &Actor::Platform, &invite.organization).await?;
+        let user = user_of(tx, &self.user).await?;
+        redeem(tx, &invite, (&user, self.now)).await
+    }
+}
+
+/// Removes expired invitations; `Out` is `true` if there may be more.
+pub(in crate::platform) struct DropInvites {
+    pub(in crate::platform) now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for DropInvites {
+    type Out = bool;
+    const NAME: &'static str = "invites_drop";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let (from, _) = EmailInviteRecord::by_end().below();
+        let to = EmailInviteRecord::by_end().time(self.now.time()).key();
+        let rows = tx.scan(&Scan { from, to, rev: false, limit: INVITES_AT_ONCE }).await?;
+        tx.delete_all::<EmailInviteRecord>(&EmailInviteRecord::named_by_all(&rows)).await?;
+        Ok(rows.len() == INVITES_AT_ONCE as usize)
+    }
+}

@@ -1,0 +1,154 @@
+//! List of members with role filter and search, ordered by joining or last visit.
+
+use std::sync::Arc;
+
+use crate::{
+    BoxFuture, Result,
+    model::{BoundedText, ListOrder, Member, MemberRole, MemberSort, OrgId, UserId},
+    platform::{
+        access,
+        nouns::{Members, list_identities},
+    },
+    policy::OrgAction,
+    store::{
+        CursorFingerprint, Intersection, Key, KeyBuf, MAX_SCANNED, Page, PageRequest, Tx, checked_limit,
+        grams::Wanted, id_of, intersection, open_row_cursor, records::MemberRecord, seal_cursor,
+    },
+};
+
+/// Number of members that a search compares per read.
+const MEMBERS_AT_ONCE: usize = 64;
+
+/// Filter and order of a list of members.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MemberFilter {
+    /// Only members with this role.
+    pub role: Option<MemberRole>,
+    /// Only members whose name or e-mail address contains this text, ignoring case. A text shorter than three
+    /// characters has to be the prefix of a word.
+    pub search: Option<BoundedText<0, 512>>,
+    /// Sort key.
+    pub sort: MemberSort,
+    /// Sort direction.
+    pub order: ListOrder,
+}
+
+impl<'p> Members<'p> {
+    /// Lists the members of an organization, by default those who joined last first.
+    ///
+    /// The cost of the first page does not depend on the size of the organization. A page may be short or empty and
+    /// still have a `next` if a search compares many members to find few.
+    ///
+    /// # Errors
+    /// `Forbidden` for guests.
+    pub fn list(
+        self,
+        filter: &'p MemberFilter,
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<Member>>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            access::org(&tx, actor, org).await?.require(OrgAction::ListPeople)?;
+            let walk = Walk::new(org, filter);
+            let found = walk.page(&tx, page).await?;
+            let items = platform.member_views(&tx, &found.items).await?;
+            let count = match walk.count {
+                Some(counter) => u64::try_from(tx.number(&counter).await?).ok(),
+                None => None,
+            };
+            Ok(Page { items, next: found.next, count })
+        })
+    }
+}
+
+/// A filtered list of members.
+struct Walk<'a> {
+    org: &'a OrgId,
+    /// The list is the intersection of these key ranges.
+    prefixes: Vec<KeyBuf>,
+    wanted: Option<Wanted>,
+    order: ListOrder,
+    fingerprint: CursorFingerprint,
+    /// Counter with the length of the list.
+    count: Option<Key>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(org: &'a OrgId, filter: &MemberFilter) -> Self {
+        let wanted = filter.search.as_deref().and_then(Wanted::new);
+        let mut prefixes = vec![match (filter.sort, filter.role) {
+            (MemberSort::JoinedAt, None) => MemberRecord::of_org(org),
+            (MemberSort::JoinedAt, Some(role)) => MemberRecord::in_role(org, role),
+            (MemberSort::LastSeenAt, None) => MemberRecord::seen(org),
+            (MemberSort::LastSeenAt, Some(role)) => MemberRecord::seen_in_role(org, role),
+        }];
+        let searched = wanted.as_ref().map(Wanted::as_str);
+        let fingerprint =
+            list_identities::members(searched, filter.order).with("rows", prefixes[0].as_str()).fingerprint();
+        let is_whole = wanted.is_none() && filter.sort == MemberSort::JoinedAt;
+        // Text grams are indexed in joining order. A list in another order compares each member.
+        if let (Some(wanted), MemberSort::JoinedAt) = (&wanted, filter.sort) {
+            if filter.role.is_none() {
+                prefixes.clear();
+            }
+            prefixes.extend(wanted.grams().iter().map(|gram| MemberRecord::with_gram(org, gram)));
+        }
+        let count = is_whole.then(|| MemberRecord::count_in(org, filter.role));
+        Self { org, prefixes, wanted, order: filter.order, fingerprint, count }
+    }
+
+    async fn page(&self, tx: &Tx, request: &PageRequest) -> Result<Page<Arc<MemberRecord>>> {
+        let limit = checked_limit(request)?;
+        let after = request.page.as_ref().map(|page| open_row_cursor(page, self.fingerprint)).transpose()?;
+        let mut items: Vec<Arc<MemberRecord>> = Vec::new();
+        let mut intersection = Intersection::new(&self.prefixes, self.order, after.as_deref(), MAX_SCANNED);
+        // The last position that was examined.
+        let mut last = after;
+        let mut rest = if limit == 0 { Rest::None } else { Rest::Unknown };
+        while rest == Rest::Unknown {
+            let mut positions = Vec::new();
+            // One item more than the page shows if there is a next page. With a search, some do not match.
+            let wanted = (limit - items.len() + 1).max(self.wanted.as_ref().map_or(0, |_| MEMBERS_AT_ONCE));
+            while rest == Rest::Unknown && positions.len() < wanted {
+                match intersection.next(tx).await? {
+                    intersection::Step::Hit(position) => positions.push(position),
+                    intersection::Step::OutOfBudget(passed) => rest = Rest::Behind(passed),
+                    intersection::Step::End => rest = Rest::None,
+                }
+            }
+            for (position, member) in positions.iter().zip(self.members(tx, &positions).await?) {
+                let fits = member.filter(|member| self.wanted.as_ref().is_none_or(|w| member.matches(w)));
+                if fits.is_some() && items.len() == limit {
+                    rest = Rest::Behind(last.clone());
+                    break;
+                }
+                items.extend(fits);
+                last = Some(position.clone());
+            }
+        }
+        let next = match rest {
+            Rest::Behind(Some(position)) => Some(seal_cursor(&position, self.fingerprint)),
+            _ => None,
+        };
+        Ok(Page { items, next, count: None })
+    }
+
+    async fn members(&self, tx: &Tx, positions: &[String]) -> Result<Vec<Option<Arc<MemberRecord>>>> {
+        let mut keys = Vec::with_capacity(positions.len());
+        for position in positions {
+            let user: UserId = id_of(position)?;
+            keys.push(MemberRecord::at(self.org, &user));
+        }
+        Ok(tx.get_many(&keys).await?)
+    }
+}
+
+/// State of the rows after a page.
+#[derive(PartialEq, Eq)]
+enum Rest {
+    Unknown,
+    Behind(Option<String>),
+    None,
+}

@@ -1,0 +1,387 @@
+//! SAML providers of organizations. `login.rs` contains the sign-in, `session.rs` the resulting sessions, and
+//! `refusal.rs` the refused sign-ins.
+
+mod login;
+mod refusal;
+mod session;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+pub(in crate::platform) use self::{
+    login::SAML_LOGIN_WINDOW,
+    refusal::{MOST_UNSIGNED, Unsigned},
+    session::{SESSION_WINDOW, require_current},
+};
+pub use self::{
+    login::{SamlAnswer, SamlStart},
+    session::SamlSession,
+};
+use crate::{
+    BoxFuture, Error, Result,
+    model::{
+        Certificate, CreateSamlProvider, OrEmpty, OrgId, Patch, SamlProvider, SamlProviderId,
+        SamlProviderObject, SamlProviderStatus, SamlProviderUrls, SsoLogin, SsoLogins, TeamId,
+        UpdateSamlProvider,
+    },
+    platform::{
+        Actor, Platform, access,
+        kernel::idempotency::Right,
+        nouns::{OrgHandle, SamlProviderHandle, SamlProviders, list_identities::tag},
+    },
+    policy::{OrgAccess, OrgAction},
+    store::{
+        Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx,
+        records::{SamlProviderRecord, SamlRefusalRecord, TeamRecord},
+    },
+};
+
+/// Maximum number of SAML providers of an organization.
+pub(in crate::platform) const MAX_PROVIDERS: u32 = 50;
+
+impl<'p> SamlProviders<'p> {
+    /// Lists the SAML providers of an organization, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor administrates the organization.
+    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<SamlProvider>>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let access = access::org(&tx, actor, org).await?;
+            access.require(OrgAction::Administrate)?;
+            let spec = ListSpec::new(tag::SAML_PROVIDERS, SamlProviderRecord::of_org(org));
+            let mut list = Lister::new(spec, page)?;
+            list.fill(&tx, |_| true).await?;
+            let count = u64::try_from(tx.number(&SamlProviderRecord::count_in(org)).await?).ok();
+            let page = list.finish(&tx, count).await?;
+            let items = platform.saml_views(&tx, &access, actor, &page.items).await?;
+            Ok(Page { items, next: page.next, count: page.count })
+        })
+    }
+
+    /// Creates a SAML provider. It is pending until its address, entity id and certificate are set.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team, and for a
+    /// certificate that the [adapter](crate::platform::Builder::saml) cannot use for verification; `Conflict` for too
+    /// many providers.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use docs_core::{model::OrgId, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let new = serde_json::json!({ "label": "Staff", "ssoURL": "https://id.example.com/sso" });
+    /// let provider = me.org(org).saml_providers().create(serde_json::from_value(new)?).await?;
+    /// println!("{}", provider.id);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create(self, new: CreateSamlProvider) -> BoxFuture<'p, Result<SamlProvider>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            platform.require_usable(new.certificate.as_ref().and_then(|new| new.0.as_ref()))?;
+            let done = platform.once(actor, Right::Org(org.clone(), OrgAction::Administrate), async move {
+                let record = SamlProviderRecord {
+                    id: platform.id(),
+                    organization: org.clone(),
+                    label: new.label,
+                    sso_url: new.sso_url.and_then(|url| url.0),
+                    entity_id: new.entity_id.and_then(|id| id.0),
+                    certificate: new.certificate.and_then(|certificate| certificate.0),
+                    default_team: new.default_team.as_deref().map(team_id).transpose()?,
+                    default_role: new.default_role,
+                    idp_initiated: new.idp_initiated.unwrap_or(false),
+                    epoch: 0,
+                    created_at: platform.now(),
+                };
+                let id = record.id.clone();
+                let create = SamlProviderCreation { actor: actor.clone(), record };
+                platform
+                    .write_and_show(actor, &create, |done| {
+                        Box::pin(platform.saml_seen(done.tx, actor, org, &id))
+                    })
+                    .await
+            });
+            done.await
+        })
+    }
+}
+
+impl<'p> SamlProviderHandle<'p> {
+    /// Reads a SAML provider.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor administrates the organization.
+    pub fn get(self) -> BoxFuture<'p, Result<SamlProvider>> {
+        Box::pin(async move {
+            let Self { caller, org, provider: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            platform.saml_seen(&tx, actor, org, id).await
+        })
+    }
+
+    /// Changes a SAML provider. Omitted fields stay unchanged. Sessions of the provider end if its address, entity id
+    /// or certificate changes.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team, and for a
+    /// certificate that the [adapter](crate::platform::Builder::saml) cannot use for verification.
+    pub fn update(self, change: UpdateSamlProvider) -> BoxFuture<'p, Result<SamlProvider>> {
+        Box::pin(async move {
+            let Self { caller, org, provider: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            if let Patch::Set(OrEmpty(certificate)) = &change.certificate {
+                platform.require_usable(certificate.as_ref())?;
+            }
+            let update =
+                SamlProviderUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
+            platform
+                .change_and_show(actor, &update, |done| Box::pin(platform.saml_seen(done.tx, actor, org, id)))
+                .await
+        })
+    }
+
+    /// Deletes a SAML provider. Returns `true` if it existed.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor administrates the organization.
+    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
+        Box::pin(async move {
+            let Self { caller, org, provider: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let operation = SamlProviderDeletion { actor: actor.clone(), org: org.clone(), id: id.clone() };
+            let done = platform
+                .change(actor, &operation, |seen| Box::pin(platform.saml_seen(seen.tx, actor, org, id)));
+            Error::existed(done.await)
+        })
+    }
+}
+
+impl<'p> OrgHandle<'p> {
+    /// Lists the active SAML providers of an organization with their sign-in addresses, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` unless the actor is a member.
+    pub fn list_sso_logins(self) -> BoxFuture<'p, Result<SsoLogins>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            access::org_before_sign_in(&tx, actor, org).await?;
+            let providers = active_providers(&tx, org).await?.into_iter();
+            let active = providers.map(|provider| SsoLogin {
+                id: provider.id.clone(),
+                label: provider.label.clone(),
+                start_url: platform.urls().saml_service(&provider.id).start_url,
+            });
+            Ok(SsoLogins { items: active.collect() })
+        })
+    }
+}
+
+impl Platform {
+    /// Rejects a certificate that the adapter cannot use for verification.
+    fn require_usable(&self, certificate: Option<&Certificate>) -> Result<()> {
+        let (Some(saml), Some(certificate)) = (&self.ports().saml, certificate) else { return Ok(()) };
+        saml.check_certificate(certificate.as_str()).map_err(|why| Error::invalid("certificate", why))
+    }
+
+    async fn saml_seen(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        org: &OrgId,
+        id: &SamlProviderId,
+    ) -> Result<SamlProvider> {
+        let (access, provider) = provider(tx, actor, (org, id)).await?;
+        let mut shown = self.saml_views(tx, &access, actor, &[provider]).await?;
+        shown.pop().ok_or_else(|| Error::not_found("SAML provider"))
+    }
+
+    async fn saml_views(
+        &self,
+        tx: &Tx,
+        access: &OrgAccess,
+        actor: &Actor,
+        providers: &[Arc<SamlProviderRecord>],
+    ) -> Result<Vec<SamlProvider>> {
+        let keys: Vec<Key> = providers
+            .iter()
+            .filter_map(|provider| provider.default_team.as_ref())
+            .map(TeamRecord::at)
+            .collect();
+        let teams: Vec<_> = tx.get_many::<TeamRecord>(&keys).await?.into_iter().flatten().collect();
+        let teams = self.team_views(tx, access, actor, &teams).await?;
+        let shown = providers.iter().map(|provider| SamlProvider {
+            object: SamlProviderObject::Is,
+            id: provider.id.clone(),
+            label: provider.label.clone(),
+            sso_url: provider.sso_url.as_ref().map(ToString::to_string).unwrap_or_default(),
+            entity_id: provider.entity_id.as_ref().map(ToString::to_string).unwrap_or_default(),
+            certificate: provider.certificate.as_ref().map(ToString::to_string).unwrap_or_default(),
+            default_team: teams.iter().find(|team| provider.default_team.as_ref() == Some(&team.id)).cloned(),
+            default_role: provider.default_role,
+            idp_initiated: provider.idp_initiated,
+            created_at: provider.created_at,
+            status: match provider.is_active() {
+                true => SamlProviderStatus::Active,
+                false => SamlProviderStatus::Pending,
+            },
+            service: self.urls().saml_service(&provider.id),
+            urls: SamlProviderUrls {
+                location: self.urls().saml_provider(&provider.organization, &provider.id),
+            },
+        });
+        Ok(shown.collect())
+    }
+}
+
+/// Returns a SAML provider if the actor administrates its organization.
+async fn provider(
+    tx: &Tx,
+    actor: &Actor,
+    (org, id): (&OrgId, &SamlProviderId),
+) -> Result<(OrgAccess, Arc<SamlProviderRecord>)> {
+    let access = access::org(tx, actor, org).await?;
+    access.require(OrgAction::Administrate)?;
+    let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
+    let provider = provider.filter(|provider| provider.organization == *org);
+    Ok((access, provider.ok_or_else(|| Error::not_found("SAML provider"))?))
+}
+
+/// The active providers of an organization, oldest first.
+pub(in crate::platform) async fn active_providers(
+    tx: &Tx,
+    org: &OrgId,
+) -> Result<Vec<Arc<SamlProviderRecord>>> {
+    let rows = tx.below(&SamlProviderRecord::of_org(org), MAX_PROVIDERS).await?;
+    let keys: Vec<Key> = SamlProviderRecord::named_by_all(&rows);
+    let providers = tx.get_many::<SamlProviderRecord>(&keys).await?.into_iter().flatten();
+    Ok(providers.filter(|provider| provider.is_active()).collect())
+}
+
+/// Returns a provider if it is active.
+async fn active_provider(tx: &Tx, id: &SamlProviderId) -> Result<Option<Arc<SamlProviderRecord>>> {
+    let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
+    Ok(provider.filter(|provider| provider.is_active()))
+}
+
+fn no_team() -> Error {
+    Error::invalid("defaultTeam", "the organization has no such team")
+}
+
+fn team_id(id: &str) -> Result<TeamId> {
+    id.parse().map_err(|_| no_team())
+}
+
+/// Rejects a default team that the organization does not have.
+async fn require_team(tx: &Tx, provider: &SamlProviderRecord) -> Result<()> {
+    let Some(team) = &provider.default_team else { return Ok(()) };
+    let team: Option<Arc<TeamRecord>> = tx.get(&TeamRecord::at(team)).await?;
+    team.filter(|team| team.organization == provider.organization).map(drop).ok_or_else(no_team)
+}
+
+struct SamlProviderCreation {
+    actor: Actor,
+    record: SamlProviderRecord,
+}
+
+#[async_trait]
+impl Operation for SamlProviderCreation {
+    type Out = ();
+    const NAME: &'static str = "saml_provider_create";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let org = &self.record.organization;
+        access::org(tx, &self.actor, org).await?.require(OrgAction::Administrate)?;
+        require_team(tx, &self.record).await?;
+        if tx.number(&SamlProviderRecord::count_in(org)).await? >= i64::from(MAX_PROVIDERS) {
+            return Err(Error::conflict(format!(
+                "an organization has at most {MAX_PROVIDERS} SAML providers; delete one first"
+            )));
+        }
+        tx.create(self.record.clone());
+        Ok(())
+    }
+}
+
+struct SamlProviderUpdate {
+    actor: Actor,
+    org: OrgId,
+    id: SamlProviderId,
+    change: UpdateSamlProvider,
+}
+
+#[async_trait]
+impl Operation for SamlProviderUpdate {
+    type Out = ();
+    const NAME: &'static str = "saml_provider_update";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (_, old) = provider(tx, &self.actor, (&self.org, &self.id)).await?;
+        let change = self.change.clone();
+        let mut new = SamlProviderRecord::clone(&old);
+        new.label = change.label.unwrap_or(new.label);
+        match change.sso_url {
+            Patch::Keep => {}
+            Patch::Clear => new.sso_url = None,
+            Patch::Set(url) => new.sso_url = url.0,
+        }
+        match change.entity_id {
+            Patch::Keep => {}
+            Patch::Clear => new.entity_id = None,
+            Patch::Set(id) => new.entity_id = id.0,
+        }
+        match change.certificate {
+            Patch::Keep => {}
+            Patch::Clear => new.certificate = None,
+            Patch::Set(certificate) => new.certificate = certificate.0,
+        }
+        match change.default_team {
+            Patch::Keep => {}
+            Patch::Clear => new.default_team = None,
+            Patch::Set(team) => new.default_team = Some(team_id(&team)?),
+        }
+        new.default_role = change.default_role.apply(new.default_role);
+        new.idp_initiated = change.idp_initiated.unwrap_or(new.idp_initiated);
+        if new.trusted_by() != old.trusted_by() {
+            new.epoch = old.epoch.saturating_add(1);
+        }
+        if new != *old {
+            require_team(tx, &new).await?;
+            tx.put(&*old, new)?;
+        }
+        Ok(())
+    }
+}
+
+struct SamlProviderDeletion {
+    actor: Actor,
+    org: OrgId,
+    id: SamlProviderId,
+}
+
+#[async_trait]
+impl Operation for SamlProviderDeletion {
+    type Out = ();
+    const NAME: &'static str = "saml_provider_delete";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (_, old) = provider(tx, &self.actor, (&self.org, &self.id)).await?;
+        tx.delete(&*old);
+        tx.delete_all::<SamlRefusalRecord>(&[SamlRefusalRecord::at(&self.id)]).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,495 @@
+//! Users and their API tokens.
+
+mod known;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use self::known::knows;
+use crate::{
+    BoxFuture, Error, ErrorKind, Result,
+    model::{BASE32, BoundedText, JobId, OrgId, Timestamp, TokenId, User, UserId, UserObject, UserUrls},
+    platform::{
+        Actor, Platform,
+        kernel::token_user::TokenUser,
+        nouns::{Caller, UserHandle, Users, list_identities::tag},
+        people::{joining::RedeemInvites, saml},
+    },
+    store::{
+        Batches, Entity, Hash, Key, ListSpec, Lister, MAX_SCAN, Operation, Page, PageRequest, Tx, Value,
+        decode,
+        records::{MemberRecord, TokenRecord, UserRecord},
+    },
+};
+
+/// Fields of a new user.
+#[derive(Clone, Debug)]
+pub struct NewUser {
+    /// The name shown to other users.
+    pub display_name: BoundedText<1, 128>,
+    /// The e-mail address, unique ignoring case.
+    pub email: BoundedText<3, 254>,
+}
+
+/// Fields of a new token.
+#[derive(Clone)]
+pub struct NewToken {
+    /// Purpose of the token, for its owner.
+    pub label: BoundedText<0, 50>,
+    /// The secret; generated if absent.
+    pub secret: Option<String>,
+    /// Expiry; `None` for a token that does not expire.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// Omits the secret.
+impl std::fmt::Debug for NewToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("NewToken");
+        shown.field("label", &self.label).field("expires_at", &self.expires_at).finish_non_exhaustive()
+    }
+}
+
+/// A token without its secret, as returned by lists.
+#[non_exhaustive]
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TokenInfo {
+    /// The id for revoking it.
+    pub id: TokenId,
+    /// Purpose of the token, for its owner.
+    pub label: String,
+    pub created_at: Timestamp,
+    /// Expiry, possibly in the past; `None` for a token that does not expire.
+    pub expires_at: Option<Timestamp>,
+}
+
+impl TokenInfo {
+    fn of(token: &TokenRecord) -> Self {
+        Self {
+            id: token.id.clone(),
+            label: token.label.clone(),
+            created_at: token.created_at,
+            expires_at: token.expires_at,
+        }
+    }
+}
+
+/// A new token. The secret is returned here only.
+#[non_exhaustive]
+#[derive(Clone)]
+pub struct TokenSecret {
+    /// The id for revoking it.
+    pub id: TokenId,
+    /// Value of the bearer token.
+    pub secret: String,
+}
+
+impl std::fmt::Debug for TokenSecret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TokenSecret").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// Maximum length of an e-mail address in bytes.
+const MAX_EMAIL: usize = 254;
+/// Minimum number of characters of a caller-chosen secret.
+const LEAST_SECRET: usize = 16;
+
+impl<'p> Caller<'p> {
+    /// Reads the user of the caller.
+    ///
+    /// # Errors
+    /// `Forbidden` for the platform itself; `NotFound` if the user is deleted.
+    pub fn current_user(self) -> BoxFuture<'p, Result<User>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.platform, &self.actor());
+            let tx = platform.read().await?;
+            let user = actor.require_user()?;
+            let record: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(user)).await?;
+            Ok(platform.user_view(&*record.ok_or_else(|| Error::not_found("user"))?))
+        })
+    }
+}
+
+impl<'p> UserHandle<'p> {
+    /// Reads the actor's own user, or a user with whom they share an organization of which the actor is not a guest.
+    pub fn get(self) -> BoxFuture<'p, Result<User>> {
+        Box::pin(async move {
+            let Self { caller, user: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let user: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(id)).await?;
+            let user = user.ok_or_else(|| Error::not_found("user"))?;
+            if knows(&tx, actor, id).await? {
+                Ok(platform.user_view(&user))
+            } else {
+                Err(Error::not_found("user"))
+            }
+        })
+    }
+
+    /// Creates an API token for a user.
+    ///
+    /// `secret` is generated if absent. A given secret must consist of ASCII letters, digits and punctuation, and have
+    /// a minimum length.
+    ///
+    /// # Errors
+    /// `Forbidden` unless the actor is the user or the platform; `Invalid` for a short secret, for other characters,
+    /// and for an expiry that is not in the future; `Conflict` for a secret in use.
+    pub fn issue_token(self, new: NewToken) -> BoxFuture<'p, Result<TokenSecret>> {
+        Box::pin(async move {
+            let Self { caller, user } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            own_token(actor, user)?;
+            let (token, secret) = platform.new_token(user, new)?;
+            platform.write(actor, &TokenCreation(token)).await?;
+            Ok(secret)
+        })
+    }
+
+    /// Lists the tokens of a user, oldest first, including expired ones. Secrets are not stored and not returned.
+    ///
+    /// # Errors
+    /// `Forbidden` unless the actor is the user or the platform; `NotFound` for an unknown user.
+    pub fn list_tokens(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<TokenInfo>>> {
+        Box::pin(async move {
+            let Self { caller, user } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            own_token(actor, user)?;
+            let tx = platform.read().await?;
+            require_user(&tx, user).await?;
+            let spec = ListSpec::new(tag::API_TOKENS, TokenRecord::of_user(user));
+            let mut list = Lister::new(spec, page)?;
+            list.fill(&tx, |_: &TokenRecord| true).await?;
+            Ok(list.finish(&tx, None).await?.map(|token| TokenInfo::of(&token)))
+        })
+    }
+
+    /// Revokes a token, effective immediately.
+    ///
+    /// # Errors
+    /// `Forbidden` unless the actor is the user or the platform; `NotFound` if the user has no such token.
+    pub fn revoke_token(self, token: &'p TokenId) -> BoxFuture<'p, Result<()>> {
+        Box::pin(async move {
+            let Self { caller, user } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            own_token(actor, user)?;
+            platform.write(actor, &RevokeToken { user: user.clone(), token: token.clone() }).await
+        })
+    }
+}
+
+impl<'p> Users<'p> {
+    /// Creates a user, who joins every organization that invited the address. Reserved for the platform itself.
+    ///
+    /// # Errors
+    /// `Conflict` if the e-mail address is in use; `Invalid` if it is malformed.
+    pub fn create(self, user: NewUser) -> BoxFuture<'p, Result<User>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            actor.require_platform()?;
+            let record = platform.new_user(&user)?;
+            platform.write(actor, &UserCreation { user: record.clone(), job: platform.id() }).await?;
+            platform.welcome(&record.id).await;
+            Ok(platform.user_view(&record))
+        })
+    }
+
+    /// Lists all users in id order. Reserved for the platform itself.
+    ///
+    /// # Errors
+    /// `Forbidden` for users.
+    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<User>>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            actor.require_platform()?;
+            let tx = platform.read().await?;
+            let spec = ListSpec::new(tag::USERS, UserRecord::all());
+            let mut list = Lister::new(spec, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let users = rows.iter().map(|(_, value)| Ok(Some(decode::<UserRecord>(value.clone())?)));
+                list.offer_all(&rows, users.collect::<Result<Vec<_>>>()?);
+            }
+            Ok(list.finish(&tx, None).await?.map(|user| platform.user_view(&user)))
+        })
+    }
+
+    /// Finds the user with an e-mail address, ignoring case. Reserved for the platform itself.
+    ///
+    /// # Errors
+    /// `Forbidden` for users; `NotFound` if no user has the address.
+    pub fn by_email(self, email: &'p str) -> BoxFuture<'p, Result<User>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            actor.require_platform()?;
+            let tx = platform.read().await?;
+            let id = match tx.get_value(&UserRecord::by_email(email)).await? {
+                Some(Value::Json(json)) => {
+                    serde_json::from_slice::<UserId>(&json).map_err(Error::internal)?
+                }
+                _ => return Err(Error::not_found("user")),
+            };
+            Ok(platform.user_view(&*require_user(&tx, &id).await?))
+        })
+    }
+}
+
+impl Platform {
+    /// Authenticates a bearer token: of a user, or of a site visitor with a content token.
+    ///
+    /// A token is looked up by the hash of its secret, so no secrets are compared. Timing differences could reveal a
+    /// hash at most, from which the secret cannot be derived.
+    ///
+    /// # Errors
+    /// `Unauthenticated` for an unknown or expired token. The token of a single sign-on session ends with its provider,
+    /// with a change of the provider's trust settings, and with the membership of its user.
+    pub fn authenticate<'a>(&'a self, secret: &'a str) -> BoxFuture<'a, Result<Actor>> {
+        Box::pin(async move {
+            let unknown = || Error::new(ErrorKind::Unauthenticated, "the token is not valid");
+            let tx = self.read().await?;
+            let token: Option<Arc<TokenRecord>> =
+                tx.get(&TokenRecord::at(&Hash::of(secret.as_bytes()))).await?;
+            let token = match token {
+                None if is_content_token(secret) => return self.visitor_of(secret).map(Actor::Visitor),
+                token => token.ok_or_else(unknown)?,
+            };
+            if token.expires_at.is_some_and(|end| end <= self.now()) {
+                return Err(Error::new(ErrorKind::Unauthenticated, "the token has expired"));
+            }
+            if let Some(session) = &token.sso {
+                saml::require_current(&tx, &token.user, session).await?;
+            }
+            Ok(Actor::Token(TokenUser::of(&token, self.urls())))
+        })
+    }
+
+    pub(in crate::platform) fn new_user(&self, user: &NewUser) -> Result<UserRecord> {
+        check_email("email", &user.email)?;
+        Ok(UserRecord {
+            id: self.id(),
+            display_name: user.display_name.to_string(),
+            email: user.email.to_string(),
+            photo: None,
+            created_at: self.now(),
+        })
+    }
+
+    pub(in crate::platform) fn new_token(
+        &self,
+        user: &UserId,
+        new: NewToken,
+    ) -> Result<(TokenRecord, TokenSecret)> {
+        let now = self.now();
+        if new.expires_at.is_some_and(|end| end <= now) {
+            return Err(Error::invalid("expiresAt", "must be in the future"));
+        }
+        let secret = match new.secret {
+            Some(secret) if secret.chars().count() < LEAST_SECRET => {
+                return Err(Error::invalid(
+                    "secret",
+                    format_args!("must be at least {LEAST_SECRET} characters"),
+                ));
+            }
+            // Restricted to characters that a header can contain.
+            Some(secret) if !secret.bytes().all(|byte| byte.is_ascii_graphic()) => {
+                return Err(Error::invalid("secret", "must be of ASCII letters, digits and punctuation"));
+            }
+            Some(secret) => secret,
+            None => self.token_secret(),
+        };
+        let token = TokenRecord {
+            hash: Hash::of(secret.as_bytes()),
+            id: self.id(),
+            user: user.clone(),
+            label: new.label.to_string(),
+            created_at: now,
+            expires_at: new.expires_at,
+            sso: None,
+        };
+        let id = token.id.clone();
+        Ok((token, TokenSecret { id, secret }))
+    }
+
+    /// Generates the secret of a new token.
+    pub(in crate::platform) fn token_secret(&self) -> String {
+        let (a, b) = (self.ids().next(), self.ids().next());
+        format!("docs_{}{}", BASE32.encode(a.as_bytes()), BASE32.encode(b.as_bytes()))
+    }
+
+    pub(in crate::platform) fn user_view(&self, user: &UserRecord) -> User {
+        User {
+            object: UserObject::Is,
+            id: user.id.clone(),
+            display_name: user.display_name.clone(),
+            email: Some(user.email.clone()),
+            photo_url: user.photo.as_ref().map(ToString::to_string),
+            urls: UserUrls { location: self.urls().user(&user.id) },
+        }
+    }
+
+    /// Reads users named in the content of an organization. A guest, who may not list its members, sees their names
+    /// and only their own address.
+    pub(in crate::platform) async fn users_named(
+        &self,
+        tx: &Tx,
+        (actor, org): (&Actor, &OrgId),
+        ids: &[UserId],
+    ) -> Result<Vec<User>> {
+        let mut users = self.user_views(tx, ids).await?;
+        let is_guest = match actor {
+            Actor::Platform => false,
+            Actor::Visitor(_) => true,
+            Actor::User(_) | Actor::Token(_) => {
+                let me = MemberRecord::at(org, actor.require_user()?);
+                let member: Option<Arc<MemberRecord>> = tx.get(&me).await?;
+                member.is_none_or(|member| member.role.is_none())
+            }
+        };
+        let strangers = users.iter_mut().filter(|user| is_guest && Some(&user.id) != actor.user());
+        strangers.for_each(|user| user.email = None);
+        Ok(users)
+    }
+
+    /// Reads users by id, each once, and builds their views.
+    pub(in crate::platform) async fn user_views(&self, tx: &Tx, ids: &[UserId]) -> Result<Vec<User>> {
+        let keys: Vec<Key> = ids.iter().map(UserRecord::at).collect();
+        let found = tx.get_many::<UserRecord>(&keys).await?;
+        let shown = found.into_iter().zip(ids).map(|(user, id)| match user {
+            Some(user) => self.user_view(&user),
+            // The author of content remains identified by id after their account is deleted.
+            None => User {
+                object: UserObject::Is,
+                id: id.clone(),
+                display_name: "Former user".to_owned(),
+                email: None,
+                photo_url: None,
+                urls: UserUrls { location: self.urls().user(id) },
+            },
+        });
+        Ok(shown.collect())
+    }
+}
+
+/// Rejects a malformed e-mail address.
+pub(in crate::platform) fn check_email(field: &str, email: &str) -> Result<()> {
+    let parts = email.split_once('@');
+    let fits = |(name, host): (&str, &str)| !name.is_empty() && !host.is_empty() && !host.contains('@');
+    if !parts.is_some_and(fits) || email.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return Err(Error::invalid(field, "must be an address like name@example.com"));
+    }
+    // The address is part of keys, which are limited in bytes.
+    if email.len() > MAX_EMAIL || email.to_lowercase().len() > MAX_EMAIL {
+        return Err(Error::invalid(
+            field,
+            format_args!("must be at most {MAX_EMAIL} bytes, has {}", email.len()),
+        ));
+    }
+    Ok(())
+}
+
+pub(in crate::platform) struct UserCreation {
+    pub(in crate::platform) user: UserRecord,
+    /// The job that redeems the user's invitations if the request does not get to it.
+    pub(in crate::platform) job: JobId,
+}
+/// Rejects actors other than the owner of the token and the platform.
+fn own_token(actor: &Actor, user: &UserId) -> Result<()> {
+    match actor {
+        Actor::Platform => Ok(()),
+        Actor::User(me) if me == user => Ok(()),
+        Actor::Token(token) if token.session_of().is_some() => Err(Error::forbidden(
+            "a session of single sign-on makes, lists and revokes no tokens: they would outlast it",
+        )),
+        Actor::Token(token) if token.user() == user => Ok(()),
+        Actor::User(_) | Actor::Token(_) | Actor::Visitor(_) => {
+            Err(Error::forbidden("tokens are made, listed and revoked by the user they are for"))
+        }
+    }
+}
+
+/// Returns `true` if a secret has the form of a content token: three parts, the first a JSON object.
+fn is_content_token(secret: &str) -> bool {
+    secret.starts_with("eyJ") && secret.split('.').count() == 3
+}
+
+async fn require_user(tx: &Tx, id: &UserId) -> Result<Arc<UserRecord>> {
+    tx.get(&UserRecord::at(id)).await?.ok_or_else(|| Error::not_found("user"))
+}
+
+#[async_trait]
+impl Operation for UserCreation {
+    type Out = ();
+    const NAME: &'static str = "user_create";
+
+    fn taken(&self, _key: &Key) -> Error {
+        Error::conflict("email: another user has this address")
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        tx.create(self.user.clone());
+        RedeemInvites::enqueue(tx, &self.user, &self.job).await
+    }
+}
+
+pub(in crate::platform) struct TokenCreation(pub(in crate::platform) TokenRecord);
+
+impl TokenCreation {
+    pub(in crate::platform) fn key(&self) -> Key {
+        TokenRecord::at(&self.0.hash)
+    }
+}
+
+#[async_trait]
+impl Operation for TokenCreation {
+    type Out = ();
+    const NAME: &'static str = "token_create";
+
+    fn taken(&self, _key: &Key) -> Error {
+        Error::conflict("secret: a token has this secret already")
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        require_user(tx, &self.0.user).await?;
+        tx.create(self.0.clone());
+        Ok(())
+    }
+}
+
+struct RevokeToken {
+    user: UserId,
+    token: TokenId,
+}
+
+#[async_trait]
+impl Operation for RevokeToken {
+    type Out = ();
+    const NAME: &'static str = "token_revoke";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let mut batches = Batches::of(TokenRecord::of_user(&self.user).scan(MAX_SCAN));
+        while let Some(rows) = batches.next(tx).await? {
+            let tokens = tx.get_many::<TokenRecord>(&TokenRecord::named_by_all(&rows)).await?;
+            if let Some(token) = tokens.into_iter().flatten().find(|token| token.id == self.token) {
+                tx.delete(&*token);
+                return Ok(());
+            }
+        }
+        Err(Error::not_found("token"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_longer_than_the_bound_are_refused() {
+        // The bound is in bytes.
+        let is_taken =
+            |bytes: usize| check_email("email", &format!("{}@e.example", "ä".repeat((bytes - 10) / 2)));
+        assert!(is_taken(MAX_EMAIL).is_ok());
+        let error = is_taken(MAX_EMAIL + 2).expect_err("refused");
+        assert!(error.message().starts_with("email: must be at most"), "{error}");
+    }
+}

@@ -1,0 +1,491 @@
+//! The outline of a site: its sections, groups and spaces in order, with their addresses below the site.
+//!
+//! The limits in this module keep a site small enough to read it at once and decide in pure functions.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use crate::{
+    Result,
+    model::{SectionGroupId, SectionId, SiteSpaceId},
+    store::{
+        Entity, Key, MAX_SCAN, Tx,
+        records::{FormerPath, SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord},
+    },
+};
+
+/// Maximum number of sections of a site, well above a usable menu. Sections, groups and spaces together are few enough
+/// to delete a full site in one transaction: about 1,600 of its 2,000 changes.
+pub(in crate::platform) const MAX_SECTIONS: usize = 100;
+/// Maximum number of groups of a site.
+pub(in crate::platform) const MAX_GROUPS: usize = 50;
+/// Maximum depth of nested groups. A deeper menu is unusable, and each level nests the responses deeper.
+pub(in crate::platform) const MAX_GROUP_DEPTH: usize = 5;
+/// Maximum number of spaces of a site, in all its sections.
+pub(in crate::platform) const MAX_SPACES: usize = 300;
+
+/// A section, or a group of sections.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::platform) enum Node {
+    Section(Arc<SectionRecord>),
+    Group(Arc<SectionGroupRecord>),
+}
+
+impl Node {
+    pub(in crate::platform) fn id(&self) -> &str {
+        match self {
+            Self::Section(section) => section.id.as_str(),
+            Self::Group(group) => group.id.as_str(),
+        }
+    }
+
+    /// The group that contains it.
+    pub(in crate::platform) fn parent(&self) -> Option<&SectionGroupId> {
+        match self {
+            Self::Section(section) => section.group.as_ref(),
+            Self::Group(group) => group.parent.as_ref(),
+        }
+    }
+
+    pub(in crate::platform) fn rank(&self) -> u64 {
+        match self {
+            Self::Section(section) => section.rank,
+            Self::Group(group) => group.rank,
+        }
+    }
+}
+
+/// The argument of an outline filter.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::platform) enum Part<'a> {
+    Section(&'a SectionRecord),
+    SiteSpace(&'a SiteSpaceRecord),
+}
+
+/// The target of an address below a site.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::platform) struct Found<'a> {
+    pub(in crate::platform) section: Option<&'a Arc<SectionRecord>>,
+    pub(in crate::platform) place: &'a Arc<SiteSpaceRecord>,
+    /// The number of segments that name section and space. The remaining ones are the path of a page.
+    pub(in crate::platform) used: usize,
+}
+
+/// The complete structure of a site, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::platform) struct Outline {
+    /// The children of the site (`None`) and of each group.
+    nodes: BTreeMap<Option<SectionGroupId>, Vec<Node>>,
+    /// The spaces of each section; those of a site without sections are under `None`.
+    places: BTreeMap<Option<SectionId>, Vec<Arc<SiteSpaceRecord>>>,
+    default_section: Option<SectionId>,
+    /// The default space of each section, and of a site without sections.
+    defaults: BTreeMap<Option<SectionId>, SiteSpaceId>,
+    has_sections: bool,
+}
+
+impl Outline {
+    /// Loads the outline of a site in at most four reads.
+    pub(in crate::platform) async fn load(tx: &Tx, site: &SiteRecord) -> Result<Self> {
+        let prefixes = [
+            SectionRecord::of_site(&site.id),
+            SectionGroupRecord::of_site(&site.id),
+            SiteSpaceRecord::of_site(&site.id),
+        ];
+        // The limits keep each list below the limit of a scan.
+        let scans: Vec<_> = prefixes.iter().map(|prefix| prefix.scan(MAX_SCAN)).collect();
+        let mut rows = tx.scan_many(&scans).await?.into_iter();
+        let mut keys = |named: fn(&str) -> Key| -> Vec<Key> {
+            let rows = rows.next().unwrap_or_default();
+            rows.iter().map(|(row, _)| named(row)).collect()
+        };
+        let (sections, groups) = (keys(SectionRecord::named_by), keys(SectionGroupRecord::named_by));
+        let places = keys(SiteSpaceRecord::named_by);
+        let sections = tx.get_many::<SectionRecord>(&sections).await?.into_iter().flatten();
+        let groups = tx.get_many::<SectionGroupRecord>(&groups).await?.into_iter().flatten();
+        let nodes = sections.map(Node::Section).chain(groups.map(Node::Group)).collect();
+        let places = tx.get_many::<SiteSpaceRecord>(&places).await?.into_iter().flatten().collect();
+        Ok(Self::of(site, nodes, places))
+    }
+
+    /// Builds the outline from records.
+    pub(in crate::platform) fn of(
+        site: &SiteRecord,
+        nodes: Vec<Node>,
+        places: Vec<Arc<SiteSpaceRecord>>,
+    ) -> Self {
+        let mut outline = Self { default_section: site.default_section.clone(), ..Self::default() };
+        if let Some(default) = &site.default_site_space {
+            outline.defaults.insert(None, default.clone());
+        }
+        // A site with groups but without spaces counts as one with sections.
+        let any_section = nodes.iter().any(|node| matches!(node, Node::Section(_)));
+        outline.has_sections = any_section || (places.is_empty() && !nodes.is_empty());
+        for node in nodes {
+            if let Node::Section(section) = &node
+                && let Some(default) = &section.default_site_space
+            {
+                outline.defaults.insert(Some(section.id.clone()), default.clone());
+            }
+            outline.nodes.entry(node.parent().cloned()).or_default().push(node);
+        }
+        for place in places {
+            outline.places.entry(place.section.clone()).or_default().push(place);
+        }
+        for nodes in outline.nodes.values_mut() {
+            nodes.sort_by(|a, b| (a.rank(), a.id()).cmp(&(b.rank(), b.id())));
+        }
+        for places in outline.places.values_mut() {
+            places.sort_by(|a, b| (a.rank, &a.id).cmp(&(b.rank, &b.id)));
+        }
+        outline
+    }
+
+    pub(in crate::platform) const fn has_sections(&self) -> bool {
+        self.has_sections
+    }
+
+    /// The children of a group, or of the site.
+    pub(in crate::platform) fn children(&self, group: Option<&SectionGroupId>) -> &[Node] {
+        self.nodes.get(&group.cloned()).map_or(&[], Vec::as_slice)
+    }
+
+    /// The spaces of a section, or those of a site without sections.
+    pub(in crate::platform) fn places(&self, section: Option<&SectionId>) -> &[Arc<SiteSpaceRecord>] {
+        self.places.get(&section.cloned()).map_or(&[], Vec::as_slice)
+    }
+
+    /// All sections and groups, each group before its descendants.
+    pub(in crate::platform) fn nodes(&self) -> Vec<&Node> {
+        let mut found = Vec::new();
+        let mut coming: Vec<&Node> = self.children(None).iter().rev().collect();
+        // Cycles and children of deleted groups are unreachable from the root.
+        while let Some(node) = coming.pop() {
+            found.push(node);
+            if let Node::Group(group) = node {
+                coming.extend(self.children(Some(&group.id)).iter().rev());
+            }
+        }
+        found
+    }
+
+    /// All sections, in groups and outside.
+    pub(in crate::platform) fn sections(&self) -> Vec<&Arc<SectionRecord>> {
+        let sections = self.nodes().into_iter().filter_map(|node| match node {
+            Node::Section(section) => Some(section),
+            Node::Group(_) => None,
+        });
+        sections.collect()
+    }
+
+    pub(in crate::platform) fn groups(&self) -> Vec<&Arc<SectionGroupRecord>> {
+        let groups = self.nodes().into_iter().filter_map(|node| match node {
+            Node::Section(_) => None,
+            Node::Group(group) => Some(group),
+        });
+        groups.collect()
+    }
+
+    /// All spaces, section by section.
+    pub(in crate::platform) fn all_places(&self) -> Vec<&Arc<SiteSpaceRecord>> {
+        let sections = self.sections().into_iter().map(|section| Some(&section.id));
+        sections.chain([None]).flat_map(|section| self.places(section)).collect()
+    }
+
+    pub(in crate::platform) fn section(&self, id: &SectionId) -> Option<&Arc<SectionRecord>> {
+        self.nodes.values().flatten().find_map(|node| match node {
+            Node::Section(section) if section.id == *id => Some(section),
+            _ => None,
+        })
+    }
+
+    pub(in crate::platform) fn group(&self, id: &SectionGroupId) -> Option<&Arc<SectionGroupRecord>> {
+        self.nodes.values().flatten().find_map(|node| match node {
+            Node::Group(group) if group.id == *id => Some(group),
+            _ => None,
+        })
+    }
+
+    pub(in crate::platform) fn place(&self, id: &SiteSpaceId) -> Option<&Arc<SiteSpaceRecord>> {
+        self.places.values().flatten().find(|place| place.id == *id)
+    }
+
+    /// A group and its ancestors, innermost first.
+    pub(in crate::platform) fn chain(&self, group: Option<&SectionGroupId>) -> Vec<SectionGroupId> {
+        let mut chain = Vec::new();
+        let mut next = group;
+        while let Some(id) = next
+            && chain.len() <= MAX_GROUPS
+        {
+            chain.push(id.clone());
+            next = self.group(id).and_then(|group| group.parent.as_ref());
+        }
+        chain
+    }
+
+    /// Returns the position of a section or group in the whole site. Positions ascend in the site's order.
+    pub(in crate::platform) fn position(&self, node: &Node) -> String {
+        let seat = |rank: u64, id: &str| format!("{rank:020}!{id}!");
+        let above = self.chain(node.parent());
+        let above = above.iter().rev().filter_map(|id| self.group(id));
+        let above: String = above.map(|group| seat(group.rank, group.id.as_str())).collect();
+        above + &seat(node.rank(), node.id())
+    }
+
+    /// Returns the position of a space in the whole site.
+    pub(in crate::platform) fn place_position(&self, place: &SiteSpaceRecord) -> String {
+        let section = place.section.as_ref().and_then(|id| self.section(id));
+        let section = section.map(|section| self.position(&Node::Section(Arc::clone(section))));
+        format!("{}{:020}!{}!", section.unwrap_or_default(), place.rank, place.id)
+    }
+
+    /// Returns the number of levels of a group's subtree, itself included.
+    pub(in crate::platform) fn height(&self, group: &SectionGroupId) -> usize {
+        let above = self.chain(Some(group)).len();
+        let inside = self.groups().into_iter().map(|inner| self.chain(Some(&inner.id)));
+        let inside = inside.filter(|chain| chain.contains(group)).map(|chain| chain.len() + 1 - above);
+        inside.max().unwrap_or(1)
+    }
+
+    /// The default section of the site.
+    pub(in crate::platform) fn default_section(&self) -> Option<&Arc<SectionRecord>> {
+        self.section(self.default_section.as_ref()?)
+    }
+
+    /// The default space of a section, or of a site without sections.
+    pub(in crate::platform) fn default_in(
+        &self,
+        section: Option<&SectionId>,
+    ) -> Option<&Arc<SiteSpaceRecord>> {
+        let id = self.defaults.get(&section.cloned())?;
+        self.places(section).iter().find(|place| place.id == *id)
+    }
+
+    /// The default space of the site.
+    pub(in crate::platform) fn default_place(&self) -> Option<&Arc<SiteSpaceRecord>> {
+        self.default_in(self.default_section.as_ref())
+    }
+
+    pub(in crate::platform) fn is_default_section(&self, section: &SectionRecord) -> bool {
+        self.default_section.as_ref() == Some(&section.id)
+    }
+
+    /// Returns `true` for the default space of its section.
+    pub(in crate::platform) fn is_default(&self, place: &SiteSpaceRecord) -> bool {
+        self.defaults.get(&place.section) == Some(&place.id)
+    }
+
+    /// Resolves the first segments of an address below the site. A section takes precedence over a space of the default
+    /// section, and both over a page.
+    pub(in crate::platform) fn find(&self, segments: &[&str]) -> Option<Found<'_>> {
+        let named = segments.first().and_then(|first| self.section_at(first));
+        let section = named.or_else(|| self.default_section());
+        let used = usize::from(named.is_some());
+        let id = section.map(|section| &section.id);
+        let named = segments.get(used).and_then(|next| self.place_at(id, next));
+        let used = used + usize::from(named.is_some());
+        let place = named.or_else(|| self.default_in(id))?;
+        Some(Found { section, place, used })
+    }
+
+    /// Resolves the first segments by former paths, if no current section or space has them. Of several former owners,
+    /// the last one is returned.
+    pub(in crate::platform) fn find_former(&self, segments: &[&str]) -> Option<Found<'_>> {
+        let first = segments.first()?;
+        let named = self.section_at(first);
+        let section = named.or_else(|| self.default_section());
+        let used = usize::from(named.is_some());
+        let id = section.map(|section| &section.id);
+        let next = segments.get(used)?;
+        if self.place_at(id, next).is_some() {
+            return None;
+        }
+        let left = match named {
+            None => latest(self.sections(), |section| &section.former_paths, first),
+            Some(_) => None,
+        };
+        let Some(left) = left else {
+            let place = self.place_formerly_at(id, next)?;
+            return Some(Found { section, place, used: used + 1 });
+        };
+        let id = Some(&left.id);
+        let named = segments.get(1);
+        let named =
+            named.and_then(|next| self.place_at(id, next).or_else(|| self.place_formerly_at(id, next)));
+        let place = named.or_else(|| self.default_in(id))?;
+        Some(Found { section: Some(left), place, used: 1 + usize::from(named.is_some()) })
+    }
+
+    fn section_at(&self, path: &str) -> Option<&Arc<SectionRecord>> {
+        self.sections().into_iter().find(|section| is_same(section.path.as_str(), path))
+    }
+
+    /// Returns the space with a path in a section, or on a site without sections.
+    fn place_at(&self, section: Option<&SectionId>, path: &str) -> Option<&Arc<SiteSpaceRecord>> {
+        self.places(section).iter().find(|place| is_same(place.path.as_str(), path))
+    }
+
+    /// Returns the space that was the last to have this path.
+    fn place_formerly_at(&self, section: Option<&SectionId>, path: &str) -> Option<&Arc<SiteSpaceRecord>> {
+        latest(self.places(section), |place| &place.former_paths, path)
+    }
+
+    /// Returns the space with the longest matching canonical address. A default does not match by its path.
+    pub(in crate::platform) fn find_canonical(&self, segments: &[&str]) -> Option<Found<'_>> {
+        let found = self.all_places().into_iter().filter_map(|place| {
+            let names = self.place_segments(place);
+            let section = place.section.as_ref().and_then(|id| self.section(id));
+            let leads =
+                names.len() <= segments.len() && names.iter().zip(segments).all(|(a, b)| is_same(a, b));
+            leads.then_some(Found { section, place, used: names.len() })
+        });
+        found.max_by_key(|found| found.used)
+    }
+
+    /// The segments of a section's address below the site, empty for the default section.
+    pub(in crate::platform) fn section_segments<'a>(&self, section: &'a SectionRecord) -> Vec<&'a str> {
+        if self.is_default_section(section) { Vec::new() } else { vec![section.path.as_str()] }
+    }
+
+    /// The segments of a space's address below the site.
+    pub(in crate::platform) fn place_segments<'a>(&'a self, place: &'a SiteSpaceRecord) -> Vec<&'a str> {
+        let section = place.section.as_ref().and_then(|id| self.section(id));
+        let address = Address {
+            place,
+            section: section.map(|section| &**section),
+            default_section: self.default_section.as_ref(),
+            default_place: self.defaults.get(&place.section),
+        };
+        let is_path =
+            |path: &&str| self.sections().iter().any(|section| is_same(section.path.as_str(), path));
+        match address.rival().filter(is_path) {
+            Some(_) => address.full(),
+            None => address.short(),
+        }
+    }
+
+    /// Returns the outline without the parts that a filter drops. Sections without spaces and empty groups are removed,
+    /// and a default passes to the first remaining part.
+    pub(in crate::platform) fn filter(&self, is_shown: impl Fn(Part<'_>) -> bool) -> Self {
+        let mut shown = self.places_only(|place| is_shown(Part::SiteSpace(place)));
+        let stays = |node: &&Node| match node {
+            Node::Section(section) => {
+                shown.places.contains_key(&Some(section.id.clone())) && is_shown(Part::Section(section))
+            }
+            Node::Group(_) => false,
+        };
+        // A group stays if any descendant section stays.
+        let nodes = self.nodes();
+        let mut kept: BTreeSet<&str> = BTreeSet::new();
+        let mut sections = BTreeSet::new();
+        for node in nodes.iter().copied().filter(stays) {
+            kept.insert(node.id());
+            let mut above = node.parent();
+            while let Some(group) = above.and_then(|id| self.group(id)).filter(|g| kept.insert(g.id.as_str()))
+            {
+                above = group.parent.as_ref();
+            }
+        }
+        for node in nodes.into_iter().filter(|node| kept.contains(node.id())) {
+            if let Node::Section(section) = node {
+                sections.insert(Some(section.id.clone()));
+            }
+            shown.nodes.entry(node.parent().cloned()).or_default().push(node.clone());
+        }
+        shown.places.retain(|section, _| section.is_none() || sections.contains(section));
+        shown.defaults.retain(|section, _| section.is_none() || sections.contains(section));
+        if shown.default_section().is_none() {
+            shown.default_section = shown.sections().first().map(|section| section.id.clone());
+        }
+        shown
+    }
+
+    /// Returns the outline without the spaces that a filter drops. Empty sections and groups stay, and a default passes
+    /// to the first remaining part.
+    pub(in crate::platform) fn without_places(&self, is_shown: impl Fn(&SiteSpaceRecord) -> bool) -> Self {
+        let mut shown = self.places_only(is_shown);
+        shown.nodes.clone_from(&self.nodes);
+        let has_places = |section: &&Arc<SectionRecord>| shown.places.contains_key(&Some(section.id.clone()));
+        let first = shown.sections().into_iter().find(has_places).map(|section| section.id.clone());
+        if let Some(first) = first
+            && shown.default_section().is_none_or(|section| !has_places(&section))
+        {
+            shown.default_section = Some(first);
+        }
+        shown
+    }
+
+    /// The spaces that pass a filter, with their defaults.
+    fn places_only(&self, is_shown: impl Fn(&SiteSpaceRecord) -> bool) -> Self {
+        let mut shown = Self {
+            default_section: self.default_section.clone(),
+            has_sections: self.has_sections,
+            ..Self::default()
+        };
+        for (section, places) in &self.places {
+            let places: Vec<_> = places.iter().filter(|place| is_shown(place)).cloned().collect();
+            let default = self.default_in(section.as_ref()).filter(|default| places.contains(default));
+            if let Some(default) = default.or_else(|| places.first()) {
+                shown.defaults.insert(section.clone(), default.id.clone());
+                shown.places.insert(section.clone(), places);
+            }
+        }
+        shown
+    }
+}
+
+/// The inputs for the address of a space on a site.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::platform) struct Address<'a> {
+    pub(in crate::platform) place: &'a SiteSpaceRecord,
+    pub(in crate::platform) section: Option<&'a SectionRecord>,
+    pub(in crate::platform) default_section: Option<&'a SectionId>,
+    /// The default of the section, or of a site without sections.
+    pub(in crate::platform) default_place: Option<&'a SiteSpaceId>,
+}
+
+impl<'a> Address<'a> {
+    /// The short address: a default has no segment.
+    pub(in crate::platform) fn short(&self) -> Vec<&'a str> {
+        let section = self.section.filter(|section| self.default_section != Some(&section.id));
+        let place = Some(self.place).filter(|place| self.default_place != Some(&place.id));
+        let section = section.map(|section| section.path.as_str());
+        section.into_iter().chain(place.map(|place| place.path.as_str())).collect()
+    }
+
+    /// The full address with both segments. It is always valid.
+    pub(in crate::platform) fn full(&self) -> Vec<&'a str> {
+        let section = self.section.map(|section| section.path.as_str());
+        section.into_iter().chain([self.place.path.as_str()]).collect()
+    }
+
+    /// The path of a section that would shadow the short address, if the site has one.
+    pub(in crate::platform) fn rival(&self) -> Option<&'a str> {
+        let in_default = self.section.is_some_and(|section| self.default_section == Some(&section.id));
+        let is_named = in_default && self.default_place != Some(&self.place.id);
+        is_named.then_some(self.place.path.as_str())
+    }
+}
+
+/// Returns the item that was the last to have a former path.
+fn latest<'a, T: 'a>(
+    all: impl IntoIterator<Item = &'a Arc<T>>,
+    former: impl Fn(&T) -> &[FormerPath],
+    path: &str,
+) -> Option<&'a Arc<T>> {
+    let left = all.into_iter().filter_map(|one| {
+        let left = former(one).iter().find(|former| is_same(former.path.as_str(), path))?;
+        Some((left.until, one))
+    });
+    left.max_by_key(|(until, _)| *until).map(|(_, one)| one)
+}
+
+/// Compares paths case-insensitively.
+pub(in crate::platform) fn is_same(path: &str, segment: &str) -> bool {
+    path == segment || path.to_lowercase() == segment.to_lowercase()
+}
+
+#[cfg(test)]
+mod tests;

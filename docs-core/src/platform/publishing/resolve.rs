@@ -1,0 +1,354 @@
+//! Resolution of an address to published content, for a visitor.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::{
+    BoxFuture, Error, ErrorKind, Result,
+    model::{
+        ElsewhereTarget, ProxyOrigin, ResolveUrl, ResolveVisitor, ResolvedContent, ResolvedElsewhere,
+        ResolvedUrl, SiteId, SiteVisibility,
+    },
+    platform::{
+        Platform,
+        kernel::urls::percent_encoded,
+        publishing::{
+            address::Address,
+            outline::Found,
+            visitors::{Pass, Reader, Signer, Visit, Visitor, jwt, pass},
+        },
+        sites::settings::{share_key, signing_key},
+    },
+    store::{
+        Key, MAX_KEY, Tx,
+        records::{SiteAuthRecord, SiteRecord, linked_id},
+    },
+};
+
+/// Maximum size of a visitor's unsigned claims as JSON in bytes.
+pub(in crate::platform) const MAX_UNSIGNED: usize = 8 * 1024;
+/// Maximum number of path segments of a mount.
+const MAX_MOUNT: usize = 16;
+/// Claims about the validity of a token rather than the visitor, and the reserved name of unsigned claims.
+const ABOUT_THE_TOKEN: [&str; 4] = ["exp", "iat", "nbf", pass::UNSIGNED];
+
+impl Platform {
+    /// Resolves an address to the content published there, with the tokens to read it.
+    ///
+    /// On the platform's own host, the base name of a site takes precedence. Otherwise the longest mount that is a
+    /// prefix of the address determines the site. The key of a share link, a section, a space, and the path of a page
+    /// follow. The page need not exist. Content hidden by conditions is not found. If the address would redirect, by
+    /// the path of a default or a former path of a section or space, an existing page takes precedence.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if nothing is published there, or nothing for this visitor; `Unauthenticated` for an invalid token on
+    /// a site for authenticated visitors; `Invalid` for a malformed address or too many claims.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use docs_core::{Platform, model::ResolvedUrl};
+    /// # async fn example(platform: &Platform) -> Result<(), Box<dyn std::error::Error>> {
+    /// let ask = serde_json::from_value(serde_json::json!({ "url": "https://docs.example.com/guide" }))?;
+    /// if let ResolvedUrl::Content(found) = platform.resolve_url(&ask).await? {
+    ///     println!("{} of {}", found.pathname, found.space);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn resolve_url<'a>(&'a self, ask: &'a ResolveUrl) -> BoxFuture<'a, Result<ResolvedUrl>> {
+        Box::pin(async move {
+            let address = Address::parse("url", ask.url.as_str())?;
+            let given = ask.visitor.clone().unwrap_or_default();
+            let unsigned = unsigned(&given)?;
+            let tx = self.read().await?;
+            let (site, mut used) = self.mounted(&tx, &address).await?.ok_or_else(nothing)?;
+            if !site.published {
+                return Err(nothing());
+            }
+            let mut visitor = Visitor {
+                site: Some(site.id.clone()),
+                pass: Pass::None,
+                signed_by: None,
+                until: None,
+                signed: Arc::default(),
+                unsigned,
+                is_user: false,
+            };
+            let mut key = None;
+            if site.visibility == SiteVisibility::ShareLink {
+                let given = address.segments.get(used).ok_or_else(nothing)?;
+                let link = share_key(&tx, &site.id, given).await?.ok_or_else(nothing)?;
+                visitor.pass = Pass::ShareLink(link.id.clone());
+                key = Some(given.clone());
+                used += 1;
+            }
+            match self.signed_in(&tx, &site, &given).await? {
+                SignedIn::As(signer, claims) => {
+                    visitor.until = jwt::end_of(&claims, self.clock_of(&signer));
+                    visitor.signed_by = Some(signer);
+                    let claims: Map<String, Value> = claims
+                        .into_iter()
+                        .filter(|(name, _)| !ABOUT_THE_TOKEN.contains(&name.as_str()))
+                        .collect();
+                    visitor.signed = Value::Object(claims).to_string().into();
+                }
+                SignedIn::No(_) if site.visibility != SiteVisibility::VisitorAuth => {}
+                SignedIn::No(Some(refused)) if ask.redirect_on_error != Some(true) => {
+                    let message = format!("visitor.jwtToken: {refused}");
+                    return Err(Error::new(ErrorKind::Unauthenticated, message));
+                }
+                SignedIn::No(_) => return self.sign_in(&tx, &site, &address.rest(used)).await,
+            }
+            let visit = self.visit(&tx, &visitor, site).await?.ok_or_else(nothing)?;
+            self.located_at(&visit, Asked { address, used, key }).await
+        })
+    }
+
+    /// The base of the platform's own addresses of sites.
+    pub(in crate::platform) fn published_base(&self) -> Result<Address> {
+        Address::parse("base", &self.urls().published(""))
+    }
+
+    /// Returns the site mounted at the longest prefix of the address, and the number of segments of that mount.
+    pub(in crate::platform) async fn mounted(
+        &self,
+        tx: &Tx,
+        address: &Address,
+    ) -> Result<Option<(Arc<SiteRecord>, usize)>> {
+        let base = self.published_base()?;
+        let below =
+            (address.host == base.host).then(|| address.segments.strip_prefix(&*base.segments)).flatten();
+        let own = below.and_then(|below| below.first());
+        let mut mounts: Vec<(Key, usize)> = Vec::new();
+        // A base name takes precedence over mounts on the platform's own host.
+        if let Some(basename) = own {
+            mounts.push((SiteRecord::by_basename(basename), base.segments.len() + 1));
+        }
+        let most = address.segments.len().min(MAX_MOUNT);
+        // Without a path, this matches the hostname of a site.
+        let most = if self.site_hosts().is_own(&address.host) { None } else { Some(most) };
+        for used in most.into_iter().flat_map(|most| (0..=most).rev()) {
+            let origin = format!("{}/{}", address.host, address.segments[..used].join("/"));
+            mounts.push((SiteRecord::by_proxy(&origin), used));
+        }
+        // A longer key cannot be stored.
+        mounts.retain(|(key, _)| key.len() <= MAX_KEY);
+        let keys: Vec<Key> = mounts.iter().map(|(key, _)| Key::clone(key)).collect();
+        let values = tx.get_values(&keys).await?;
+        for (value, (key, used)) in values.into_iter().zip(mounts) {
+            let Some(value) = value else { continue };
+            let id: SiteId = linked_id(&value)?;
+            let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&id)).await?;
+            let Some(site) = site else { continue };
+            let is_proxy =
+                site.proxy.as_ref().is_some_and(|proxy| SiteRecord::by_proxy(proxy.as_str()) == key);
+            if !is_proxy || self.served_proxy(&site).is_some() {
+                return Ok(Some((site, used)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The proxy of a site, unless it was stored before a rule excluded it.
+    fn served_proxy<'s>(&self, site: &'s SiteRecord) -> Option<&'s ProxyOrigin> {
+        let proxy = site.proxy.as_ref()?;
+        let (host, path) = proxy.as_str().split_once('/')?;
+        let segment = path.split('/').next()?;
+        self.site_hosts().check(&site.organization, (host, segment)).is_ok().then_some(proxy)
+    }
+
+    /// Verifies the visitor's token, which was signed by the site's sign-in, or by the platform for a member.
+    async fn signed_in(&self, tx: &Tx, site: &SiteRecord, given: &ResolveVisitor) -> Result<SignedIn> {
+        let Some(token) = given.jwt_token.as_deref().filter(|token| !token.is_empty()) else {
+            return Ok(SignedIn::No(None));
+        };
+        let verify = |key: &[u8], clock| jwt::verify(key, (token, jwt::MAX_TOKEN), clock);
+        if let Some(key) = signing_key(self.secrets(), tx, &site.id).await? {
+            match verify(key.as_bytes(), jwt::Clock::Foreign(self.now())) {
+                Ok(claims) => return Ok(SignedIn::As(Signer::Key(pass::fingerprint(&key)), claims)),
+                Err(jwt::Refused::Signature) => {}
+                Err(refused) => return Ok(SignedIn::No(Some(refused.to_string()))),
+            }
+        }
+        let org = &site.organization;
+        let claims = match verify(&self.member_key(org)?, jwt::Clock::Own(self.now())) {
+            Ok(claims) => claims,
+            Err(refused) => return Ok(SignedIn::No(Some(refused.to_string()))),
+        };
+        if let Some(signer) = Signer::of_claims(&claims)
+            && signer.role(tx, org).await?.is_some()
+        {
+            return Ok(SignedIn::As(signer, claims));
+        }
+        let why = "its user is not a member, or the organization does not accept how they signed in";
+        Ok(SignedIn::No(Some(why.to_owned())))
+    }
+
+    /// The clock of a signer.
+    fn clock_of(&self, signer: &Signer) -> jwt::Clock {
+        match signer {
+            Signer::Key(_) => jwt::Clock::Foreign(self.now()),
+            Signer::Member(_) | Signer::Session(_) | Signer::Host(_) => jwt::Clock::Own(self.now()),
+        }
+    }
+
+    /// Redirects to the sign-in of a site.
+    async fn sign_in(&self, tx: &Tx, site: &SiteRecord, path: &str) -> Result<ResolvedUrl> {
+        let auth: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(&site.id)).await?;
+        let url = auth.as_ref().and_then(|auth| auth.fallback_url.as_ref()).ok_or_else(|| {
+            let message = "the site is for authenticated visitors, and has no address where they sign in";
+            Error::new(ErrorKind::NotFound, message)
+        })?;
+        let location = percent_encoding::utf8_percent_encode(path, percent_encoding::NON_ALPHANUMERIC);
+        let (url, fragment) =
+            url.as_str().split_once('#').map_or((url.as_str(), None), |(url, f)| (url, Some(f)));
+        let joint = if url.contains('?') { '&' } else { '?' };
+        let fragment = fragment.map(|fragment| format!("#{fragment}")).unwrap_or_default();
+        Ok(elsewhere(ElsewhereTarget::External, format!("{url}{joint}location={location}{fragment}")))
+    }
+
+    /// Resolves an address below a site.
+    pub(in crate::platform) async fn located_at(&self, visit: &Visit, asked: Asked) -> Result<ResolvedUrl> {
+        let Asked { address, used: site_used, key } = asked;
+        let segments = address.behind(site_used);
+        let outline = &visit.outline;
+        let (found, is_contested) = self.found_at(visit, &segments).await?;
+        let used = site_used + found.used;
+        let names = outline.place_segments(found.place);
+        let pathname = address.rest(used);
+        let canonical = self.canonical(&visit.site, key.as_deref(), &names);
+        let canonical_url = format!("{}{pathname}", canonical.trim_end_matches('/'));
+        if segments[..found.used] != names {
+            // The request used a segment that is not part of the canonical address, or another spelling of it.
+            return Ok(elsewhere(ElsewhereTarget::Content, canonical_url));
+        }
+        // A default space also has a path, and the remaining segments may begin with its current or former path. They
+        // are a page path only after a named space, or after a segment that names nothing.
+        let names_place = !outline.is_default(found.place);
+        let complete = names_place || (segments.len() > found.used && !is_contested);
+        let section = found.section.map(|section| section.id.clone());
+        let token = visit.tokens.leading_to(&found.place.id, || {
+            let spaces = outline.all_places().iter().map(|place| place.space.clone()).collect();
+            let place = (found.place.id.clone(), section.clone(), found.place.space.clone());
+            self.content_token(visit, place, spaces)
+        })?;
+        Ok(ResolvedUrl::Content(Box::new(ResolvedContent {
+            organization: visit.site.organization.clone(),
+            site: visit.site.id.clone(),
+            site_section: section,
+            site_space: found.place.id.clone(),
+            space: found.place.space.clone(),
+            pathname,
+            base_path: address.base(used),
+            site_base_path: address.base(site_used),
+            api_token: token,
+            share_key: key,
+            complete,
+            context_id: visit.context_id(),
+            canonical_url,
+        })))
+    }
+
+    /// Resolves the segments to a space. Also returns if a page takes precedence over a redirecting path; below such a
+    /// page the path still redirects.
+    async fn found_at<'v>(&self, visit: &'v Visit, segments: &[&str]) -> Result<(Found<'v>, bool)> {
+        let outline = &visit.outline;
+        let now = outline.find(segments).ok_or_else(nothing)?;
+        if segments[..now.used] != outline.place_segments(now.place)
+            && let Some(page) = outline.find_canonical(segments)
+            && self.is_page(visit, (&page, segments)).await?
+        {
+            return Ok((page, true));
+        }
+        if let Some(former) = outline.find_former(segments) {
+            return Ok(if self.is_page(visit, (&now, segments)).await? {
+                (now, true)
+            } else {
+                (former, false)
+            });
+        }
+        Ok((now, false))
+    }
+
+    /// Returns `true` if the address is a page that the visitor sees.
+    async fn is_page(&self, visit: &Visit, (found, segments): (&Found<'_>, &[&str])) -> Result<bool> {
+        let Some(space) = visit.spaces.get(&found.place.space) else { return Ok(false) };
+        let path = segments[found.used..].join("/");
+        if path.is_empty() {
+            return Ok(false);
+        }
+        let view = self.content().view(&space.domain, space.root);
+        let Some((id, entry)) = view.find(&path).await? else { return Ok(false) };
+        Reader::Visitor(Arc::clone(&visit.claims)).content_filter(&view).await?.shows(&id, &entry).await
+    }
+
+    /// The canonical address of content of a site: on its proxy if it has one, otherwise on its own host, with a
+    /// trailing slash.
+    pub(in crate::platform) fn canonical(
+        &self,
+        site: &SiteRecord,
+        key: Option<&str>,
+        names: &[&str],
+    ) -> String {
+        let names: Vec<&str> = key.into_iter().chain(names.iter().copied()).collect();
+        let below = |start: String| names.iter().fold(start, |url, name| url + &percent_encoded(name) + "/");
+        match self.served_proxy(site) {
+            Some(origin) => below(format!("https://{origin}/")),
+            None => match &site.hostname {
+                Some(hostname) => below(format!("https://{hostname}/")),
+                None => self.urls().published_below(site.basename.as_str(), &names),
+            },
+        }
+    }
+}
+
+/// An address, the number of its segments that name the site, and the share key in it.
+pub(in crate::platform) struct Asked {
+    pub(in crate::platform) address: Address,
+    pub(in crate::platform) used: usize,
+    pub(in crate::platform) key: Option<String>,
+}
+
+enum SignedIn {
+    /// A verified token: its signer and its claims.
+    As(Signer, Map<String, Value>),
+    /// No token, or a rejected one with the reason.
+    No(Option<String>),
+}
+
+fn unsigned(given: &ResolveVisitor) -> Result<Arc<str>> {
+    let claims = Value::Object(given.unsigned_claims.clone().unwrap_or_default()).to_string();
+    if claims.len() > MAX_UNSIGNED {
+        let most = format_args!("must be at most {MAX_UNSIGNED} bytes of JSON, has {}", claims.len());
+        return Err(Error::invalid("visitor.unsignedClaims", most));
+    }
+    Ok(claims.into())
+}
+
+fn elsewhere(target: ElsewhereTarget, redirect: String) -> ResolvedUrl {
+    ResolvedUrl::Redirect(ResolvedElsewhere { target, redirect })
+}
+
+fn nothing() -> Error {
+    Error::not_found("published content")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unsigned_claims_larger_than_the_bound_are_refused() {
+        let claims = |bytes: usize| {
+            let text = Value::String("x".repeat(bytes - r#"{"a":""}"#.len()));
+            let unsigned_claims = Some(Map::from_iter([("a".to_owned(), text)]));
+            unsigned(&ResolveVisitor { unsigned_claims, ..ResolveVisitor::default() })
+        };
+        assert!(claims(MAX_UNSIGNED).is_ok());
+        let error = claims(MAX_UNSIGNED + 1).expect_err("refused");
+        assert!(error.message().starts_with("visitor.unsignedClaims: must be at most"), "{error}");
+    }
+}

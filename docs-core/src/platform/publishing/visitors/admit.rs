@@ -1,0 +1,371 @@
+//! Access of visitors to sites, and the part of a site that they see.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    Pass, Signer, Visitor, VisitorClaims,
+    pass::{self, Tokens},
+};
+use crate::{
+    Error, ErrorKind, Result,
+    content::expression::{Claims, Context},
+    model::{Condition, SectionId, SiteId, SiteVisibility, Space, SpaceId},
+    platform::{
+        Platform,
+        nouns::SiteRef,
+        publishing::outline::{Outline, Part},
+        sites::{
+            settings::{share_key, signing_key},
+            site::{LiveSpaces, live_spaces},
+            view::Placement,
+        },
+    },
+    policy::SpaceAccess,
+    store::{
+        Entity, Key, MAX_SCAN, Tx,
+        records::{AdaptiveRecord, SectionRecord, ShareLinkRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
+    },
+};
+
+/// Maximum number of sites that are examined for a space, among those that contain it and may grant the visitor access.
+const SITES_ASKED: usize = 50;
+
+/// A published site as a visitor sees it.
+#[derive(Clone, Debug)]
+pub(in crate::platform) struct Visit {
+    pub(in crate::platform) site: Arc<SiteRecord>,
+    /// The outline without hidden parts.
+    pub(in crate::platform) outline: Outline,
+    /// The spaces that are not deleted, including hidden ones.
+    pub(in crate::platform) spaces: LiveSpaces,
+    pub(in crate::platform) claims: Arc<VisitorClaims>,
+    pub(in crate::platform) visitor: Visitor,
+    pub(in crate::platform) tokens: Tokens,
+}
+
+/// A space that a visitor may read.
+pub(in crate::platform) struct Admitted {
+    pub(in crate::platform) access: SpaceAccess,
+    pub(in crate::platform) claims: Arc<VisitorClaims>,
+    pub(in crate::platform) placement: Placement,
+}
+
+impl Platform {
+    /// Grants a visitor access to a space that a published site shows to them.
+    pub(in crate::platform) async fn admit(
+        &self,
+        tx: &Tx,
+        visitor: &Visitor,
+        id: &SpaceId,
+    ) -> Result<Admitted> {
+        let missing = || visitor.refused("space");
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;
+        let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
+        for candidate in candidates(tx, visitor, id).await?.into_iter().take(SITES_ASKED) {
+            let Some(claims) = self.enter(tx, visitor, &candidate.site).await? else { continue };
+            // The whole site is loaded only if it shows the space.
+            if !candidate.is_shown(&claims) {
+                continue;
+            }
+            let visit = survey(tx, visitor, candidate.site, claims).await?;
+            if let Some(admitted) = self.let_into(&visit, &space) {
+                return Ok(admitted);
+            }
+        }
+        Err(missing())
+    }
+
+    /// Returns the visitor's access to a space through a site, `None` if the site does not show it to them.
+    pub(in crate::platform) fn let_into(&self, visit: &Visit, space: &Arc<SpaceRecord>) -> Option<Admitted> {
+        let place = visit.outline.all_places().into_iter().find(|place| place.space == space.id)?;
+        let names = visit.outline.place_segments(place);
+        let url = self.urls().published_below(visit.site.basename.as_str(), &names);
+        Some(Admitted {
+            access: SpaceAccess::of_visitor(Arc::clone(space)),
+            placement: Placement { site: Arc::clone(&visit.site), url },
+            claims: Arc::clone(&visit.claims),
+        })
+    }
+
+    /// Returns a space as a visitor sees it, without data about its members.
+    pub(in crate::platform) async fn visited_space(
+        &self,
+        tx: &Tx,
+        visitor: &Visitor,
+        id: &SpaceId,
+    ) -> Result<Space> {
+        let Admitted { access, placement, .. } = self.admit(tx, visitor, id).await?;
+        Ok(self.space_of_visitor(&access, &placement))
+    }
+
+    /// Grants a visitor access to a site of an organization.
+    pub(in crate::platform) async fn visit_site(
+        &self,
+        tx: &Tx,
+        visitor: &Visitor,
+        SiteRef { org, site: id }: SiteRef<'_>,
+    ) -> Result<Visit> {
+        let missing = || visitor.refused("site");
+        let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(id)).await?;
+        let site = site.filter(|site| site.organization == *org).ok_or_else(missing)?;
+        self.visit(tx, visitor, site).await?.ok_or_else(missing)
+    }
+
+    /// Returns a site as a visitor sees it, `None` if they are not in its audience.
+    pub(in crate::platform) async fn visit(
+        &self,
+        tx: &Tx,
+        visitor: &Visitor,
+        site: Arc<SiteRecord>,
+    ) -> Result<Option<Visit>> {
+        Ok(match self.enter(tx, visitor, &site).await? {
+            Some(claims) => Some(survey(tx, visitor, site, claims).await?),
+            None => None,
+        })
+    }
+
+    /// Returns the claims of a visitor on a site, `None` if they are not in its audience.
+    async fn enter(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<Option<VisitorClaims>> {
+        Ok(match self.lets_in(tx, visitor, site).await? {
+            true => Some(self.claims_of(tx, visitor, site).await?),
+            false => None,
+        })
+    }
+
+    /// Returns `true` if the visitor is in the audience of the site.
+    pub(super) async fn lets_in(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<bool> {
+        let is_here = visitor.site.as_ref().is_none_or(|id| *id == site.id);
+        if !is_here || !site.published {
+            return Ok(false);
+        }
+        Ok(match (site.visibility, &visitor.pass) {
+            (SiteVisibility::Public | SiteVisibility::Unlisted, _) => true,
+            (SiteVisibility::ShareLink, Pass::ShareKey(key)) => share_key(tx, &site.id, key).await?.is_some(),
+            (SiteVisibility::ShareLink, Pass::ShareLink(id)) => {
+                let link: Option<Arc<ShareLinkRecord>> = tx.get(&ShareLinkRecord::at(id)).await?;
+                link.is_some_and(|link| link.opens(&site.id))
+            }
+            (SiteVisibility::VisitorAuth, _) => self.signs(tx, site, visitor).await?,
+            (SiteVisibility::ShareLink, Pass::None) => false,
+        })
+    }
+
+    /// Returns `true` if the visitor's claims were signed with the site's current key, or for a current member.
+    async fn signs(&self, tx: &Tx, site: &SiteRecord, visitor: &Visitor) -> Result<bool> {
+        Ok(match &visitor.signed_by {
+            None => false,
+            Some(Signer::Key(with)) => {
+                let key = signing_key(self.secrets(), tx, &site.id).await?;
+                key.is_some_and(|key| *pass::fingerprint(&key) == **with)
+            }
+            Some(member) => member.role(tx, &site.organization).await?.is_some(),
+        })
+    }
+
+    /// Returns the claims of a visitor that the schema of the site declares; none if content is not adaptive.
+    async fn claims_of(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<VisitorClaims> {
+        let nothing = || Value::Object(Map::new());
+        let schema: Option<Arc<AdaptiveRecord>> = match site.adaptive_content.enabled {
+            true => tx.get(&AdaptiveRecord::at(&site.id)).await?,
+            false => None,
+        };
+        let Some(schema) = schema else {
+            return Ok(VisitorClaims { signed: nothing(), unsigned: nothing(), claims: Claims::default() });
+        };
+        let schema = schema.schema.as_json();
+        // Claims signed with a replaced key, or for a former member, are ignored.
+        let is_signed = self.signs(tx, site, visitor).await?;
+        let role = match &visitor.signed_by {
+            Some(signer) => signer.role(tx, &site.organization).await?,
+            None => None,
+        };
+        let claims = |text: &str, schema: &Value| {
+            let claims = serde_json::from_str(text).unwrap_or_else(|_| nothing());
+            declared(schema, &claims).unwrap_or_else(nothing)
+        };
+        let signed = || {
+            let mut known: Value = serde_json::from_str(&visitor.signed).unwrap_or_else(|_| nothing());
+            // The role is the member's current one.
+            if let (Some(role), Some(known)) = (role, known.as_object_mut()) {
+                known.insert("role".to_owned(), json!(role));
+            }
+            declared(schema, &known).unwrap_or_else(nothing)
+        };
+        let of_unsigned = schema.get("properties").and_then(|known| known.get(pass::UNSIGNED));
+        Ok(VisitorClaims {
+            signed: if is_signed { signed() } else { nothing() },
+            unsigned: of_unsigned.map_or_else(nothing, |schema| claims(&visitor.unsigned, schema)),
+            claims: Claims::from_schema(schema),
+        })
+    }
+}
+
+impl Visitor {
+    /// Returns `true` if the visitor's credentials may grant access to the site. They are not verified here.
+    fn may_enter(&self, site: &SiteRecord) -> bool {
+        site.published
+            && match site.visibility {
+                SiteVisibility::Public | SiteVisibility::Unlisted => true,
+                SiteVisibility::ShareLink => self.pass != Pass::None,
+                SiteVisibility::VisitorAuth => self.signed_by.is_some(),
+            }
+    }
+
+    /// Returns the error for content that the visitor cannot see. A caller without credentials is asked for a token.
+    fn refused(&self, noun: &str) -> Error {
+        if self.site.is_none() && self.pass == Pass::None && !self.is_user {
+            let message = "a token is needed; send it as `Authorization: Bearer <token>`";
+            return Error::new(ErrorKind::Unauthenticated, message);
+        }
+        Error::not_found(noun)
+    }
+}
+
+impl Visit {
+    /// Returns an id that is equal for visitors who see the same, `None` if content is not adaptive.
+    pub(in crate::platform) fn context_id(&self) -> Option<String> {
+        self.site.adaptive_content.enabled.then(|| self.claims.id())
+    }
+}
+
+/// Loads the part of a site that a visitor sees.
+async fn survey(tx: &Tx, visitor: &Visitor, site: Arc<SiteRecord>, claims: VisitorClaims) -> Result<Visit> {
+    let decider = claims.decider(Context::default());
+    let outline = Outline::load(tx, &site).await?;
+    let spaces = live_spaces(tx, &outline).await?;
+    let outline = outline.filter(|part| {
+        let (is_live, condition) = match part {
+            Part::Section(section) => (true, section.condition.as_ref()),
+            Part::SiteSpace(place) => (spaces.contains_key(&place.space), place.condition.as_ref()),
+        };
+        is_live && decider.holds(condition)
+    });
+    let (claims, visitor) = (Arc::new(claims), visitor.clone());
+    Ok(Visit { site, outline, spaces, claims, visitor, tokens: Tokens::default() })
+}
+
+/// A site that may show a space to a visitor.
+pub(super) struct Candidate {
+    site: Arc<SiteRecord>,
+    /// The conditions of each place of the space on the site, and of its section.
+    conditions: Vec<[Option<Condition>; 2]>,
+}
+
+impl Candidate {
+    fn is_shown(&self, claims: &VisitorClaims) -> bool {
+        let decider = claims.decider(Context::default());
+        let mut places = self.conditions.iter();
+        places.any(|conditions| conditions.iter().all(|condition| decider.holds(condition.as_ref())))
+    }
+}
+
+/// Returns the sites that may show a space to a visitor: the site of their token, or all that contain it.
+pub(super) async fn candidates(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> Result<Vec<Candidate>> {
+    let all = SiteSpaceRecord::of_space(space);
+    let wanted = match &visitor.site {
+        Some(site) => all.part(site.as_str()),
+        None => all,
+    };
+    let rows = tx.scan(&wanted.scan(MAX_SCAN)).await?;
+    let keys: Vec<Key> = SiteSpaceRecord::named_by_all(&rows);
+    let places: Vec<_> = tx.get_many::<SiteSpaceRecord>(&keys).await?.into_iter().flatten().collect();
+    let sites: BTreeSet<&SiteId> = places.iter().map(|place| &place.site).collect();
+    let sites: Vec<Key> = sites.into_iter().map(SiteRecord::at).collect();
+    let sites = tx.get_many::<SiteRecord>(&sites).await?.into_iter().flatten();
+    let sites: BTreeMap<SiteId, _> = sites.map(|site| (site.id.clone(), site)).collect();
+    let sections: BTreeSet<&SectionId> = places.iter().filter_map(|place| place.section.as_ref()).collect();
+    let sections: Vec<Key> = sections.into_iter().map(SectionRecord::at).collect();
+    let sections = tx.get_many::<SectionRecord>(&sections).await?.into_iter().flatten();
+    let sections: BTreeMap<SectionId, _> = sections.map(|section| (section.id.clone(), section)).collect();
+    let mut found: Vec<Candidate> = Vec::new();
+    for place in places {
+        let Some(site) = sites.get(&place.site).filter(|site| visitor.may_enter(site)) else { continue };
+        let conditions = match place.section.as_ref().map(|id| sections.get(id)) {
+            None => [place.condition.clone(), None],
+            Some(Some(section)) => [place.condition.clone(), section.condition.clone()],
+            // Its section is gone, so it is in no outline.
+            Some(None) => continue,
+        };
+        // The rows are grouped by site.
+        match found.last_mut().filter(|last| last.site.id == site.id) {
+            Some(last) => last.conditions.push(conditions),
+            None => found.push(Candidate { site: Arc::clone(site), conditions: vec![conditions] }),
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the part of a claim that a schema declares: values of the declared type, and of its enumeration if it has
+/// one.
+fn declared(schema: &Value, claim: &Value) -> Option<Value> {
+    let kind = schema.get("type").and_then(Value::as_str)?;
+    let is_listed = || schema.get("enum").and_then(Value::as_array).is_none_or(|all| all.contains(claim));
+    match (kind, claim) {
+        ("boolean", Value::Bool(_)) | ("number" | "integer", Value::Number(_)) => Some(claim.clone()),
+        ("string", Value::String(_)) if is_listed() => Some(claim.clone()),
+        ("array", Value::Array(items)) => {
+            let of = schema.get("items")?;
+            Some(Value::Array(items.iter().filter_map(|item| declared(of, item)).collect()))
+        }
+        ("object", Value::Object(members)) => {
+            let known = schema.get("properties").and_then(Value::as_object)?;
+            let others = schema.get("additionalProperties").unwrap_or(&Value::Null);
+            let named = known
+                .iter()
+                .filter_map(|(name, schema)| Some((name.clone(), declared(schema, members.get(name)?)?)));
+            // A sorted map makes equal claims serialize equally.
+            let unnamed: BTreeMap<String, Value> = members
+                .iter()
+                .filter(|(name, _)| !known.contains_key(*name))
+                .filter_map(|(name, member)| Some((name.clone(), declared(others, member)?)))
+                .collect();
+            Some(Value::Object(named.chain(unnamed).collect()))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn undeclared_claims_follow_additional_properties() {
+        let schema = json!({ "type": "object", "properties": { "plan": { "type": "string" } },
+            "additionalProperties": { "type": "boolean" } });
+        let claims = json!({ "plan": "pro", "beta": true, "seats": 3, "name": "Ada" });
+        assert_eq!(declared(&schema, &claims), Some(json!({ "plan": "pro", "beta": true })));
+    }
+
+    #[test]
+    fn only_claims_that_the_schema_names_count() {
+        let schema = json!({ "type": "object", "properties": {
+            "beta": { "type": "boolean" },
+            "plan": { "type": "string", "enum": ["free", "pro"] },
+            "name": { "type": "string" },
+            "seats": { "type": "number" },
+            "teams": { "type": "array", "items": { "type": "string" } },
+            "place": { "type": "object", "properties": { "eu": { "type": "boolean" } } },
+        } });
+        let claims = json!({
+            "beta": true, "plan": "pro", "name": "Ada", "seats": 3, "teams": ["a", 1], "place": { "eu": true, "x": 1 },
+            "other": true,
+        });
+        let known = json!({
+            "beta": true, "plan": "pro", "name": "Ada", "seats": 3, "teams": ["a"], "place": { "eu": true },
+        });
+        assert_eq!(declared(&schema, &claims), Some(known));
+        let wrong = json!({
+            "beta": "true", "plan": "gold", "name": 1, "seats": "3", "teams": "a", "place": true,
+        });
+        assert_eq!(declared(&schema, &wrong), Some(json!({})));
+        assert_eq!(declared(&schema, &json!([])), None);
+    }
+}

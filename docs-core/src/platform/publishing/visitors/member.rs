@@ -1,0 +1,119 @@
+//! Members as visitors: tokens that identify the members of an organization to its sites.
+
+use chrono::TimeDelta;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{Signer, jwt};
+use crate::{
+    Error, Result,
+    model::{OrgId, Role, UserId},
+    platform::{Actor, Platform, access, people::members::user_of},
+    policy::SignIn,
+    store::Tx,
+};
+
+/// The lifetime of a member's token.
+pub(in crate::platform) const MEMBER_TOKEN_WINDOW: TimeDelta = TimeDelta::hours(1);
+
+/// The claim of a member's token that states how the member signed in, and its values.
+const SIGN_IN: &str = "signIn";
+const TOKEN: &str = "token";
+const SSO: &str = "sso";
+const HOST: &str = "host";
+
+/// The claims of a member's token, with the names of OpenID Connect Core 5.1 where they exist.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Claims {
+    /// The user.
+    sub: UserId,
+    organization: OrgId,
+    email: String,
+    name: String,
+    role: Role,
+    /// The sign-in method of the member: an organization may stop accepting it before the token ends.
+    sign_in: &'static str,
+    iat: i64,
+    exp: i64,
+}
+
+impl Platform {
+    /// Returns a token that identifies the member to the sites of an organization, `None` for guests.
+    pub(in crate::platform) async fn member_token(
+        &self,
+        tx: &Tx,
+        (org, actor): (&OrgId, &Actor),
+    ) -> Result<Option<String>> {
+        let Some(signer) = Signer::of_member(actor) else { return Ok(None) };
+        let Some(role) = signer.role(tx, org).await? else { return Ok(None) };
+        let user = user_of(tx, actor.require_user()?).await?;
+        let now = self.now().time();
+        let claims = Claims {
+            sub: user.id.clone(),
+            organization: org.clone(),
+            email: user.email.clone(),
+            name: user.display_name.clone(),
+            role,
+            sign_in: signer.sign_in(),
+            iat: now.timestamp(),
+            exp: (now + MEMBER_TOKEN_WINDOW).timestamp(),
+        };
+        match serde_json::to_value(claims).map_err(Error::internal)? {
+            Value::Object(claims) => Ok(Some(jwt::sign(&self.member_key(org)?, &claims))),
+            _ => Err(Error::internal("claims are an object")),
+        }
+    }
+
+    /// The key of an organization's member tokens, equal on all servers of a store.
+    pub(in crate::platform) fn member_key(&self, org: &OrgId) -> Result<[u8; 32]> {
+        let all = self.content_key()?;
+        let mut hasher = blake3::Hasher::new_derive_key("docs-platform claims of an organization's members");
+        Ok(*hasher.update(&all).update(org.as_str().as_bytes()).finalize().as_bytes())
+    }
+}
+
+impl Signer {
+    /// The signer of the acting member's token, `None` for actors without a user.
+    fn of_member(actor: &Actor) -> Option<Self> {
+        let user = actor.user()?.clone();
+        Some(match actor {
+            Actor::Token(token) => match token.sign_in() {
+                SignIn::Token => Self::Member(user),
+                SignIn::Sso => Self::Session(user),
+            },
+            _ => Self::Host(user),
+        })
+    }
+
+    /// The signer of a member's token, by its claims. A token that does not state how its user signed in counts as
+    /// requested with an API token, which the fewest organizations accept.
+    pub(in crate::platform) fn of_claims(claims: &Map<String, Value>) -> Option<Self> {
+        let user = claims.get("sub").and_then(Value::as_str)?.parse().ok()?;
+        Some(match claims.get(SIGN_IN).and_then(Value::as_str) {
+            Some(SSO) => Self::Session(user),
+            Some(HOST) => Self::Host(user),
+            _ => Self::Member(user),
+        })
+    }
+
+    const fn sign_in(&self) -> &'static str {
+        match self {
+            Self::Session(_) => SSO,
+            Self::Host(_) => HOST,
+            Self::Member(_) | Self::Key(_) => TOKEN,
+        }
+    }
+
+    /// Returns the role of the member of a signer. Returns `None` for a guest, for a former member, if the organization
+    /// does not accept the sign-in method, and for the key of a site.
+    pub(in crate::platform) async fn role(&self, tx: &Tx, org: &OrgId) -> Result<Option<Role>> {
+        let (user, sign_in) = match self {
+            Self::Key(_) => return Ok(None),
+            Self::Member(user) => (user, Some(SignIn::Token)),
+            Self::Session(user) => (user, Some(SignIn::Sso)),
+            Self::Host(user) => (user, None),
+        };
+        access::vouched_role(tx, (org, user), sign_in).await
+    }
+}

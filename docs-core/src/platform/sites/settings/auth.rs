@@ -1,0 +1,270 @@
+//! Authentication of the visitors of a site.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::{
+    BoxFuture, Error, Result,
+    model::{
+        OrgId, Patch, PublishingAuth, PublishingAuthObject, SiteId, UpdatePublishingAuth, Url,
+        VisitorAuthBackend, web_url,
+    },
+    platform::{
+        Actor, Platform, access,
+        kernel::{idempotency::Right, secret::Secret},
+        nouns::{Caller, SiteHandle, SiteRef},
+    },
+    policy::SiteAction,
+    ports::Secrets,
+    store::{Operation, Tx, records::SiteAuthRecord},
+};
+
+impl<'p> SiteHandle<'p> {
+    /// Reads the visitor authentication of a site with the key that signs visitor tokens. Creates the key if the site
+    /// has none.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site; `Conflict` if the key was sealed with another sealing key.
+    pub fn get_publishing_auth(self) -> BoxFuture<'p, Result<PublishingAuth>> {
+        Box::pin(async move {
+            let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            access::site(&tx, actor, at, SiteAction::Manage).await?;
+            let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(site)).await?;
+            drop(tx);
+            match record {
+                Some(record) => platform.auth_view(&record),
+                None => platform.change_auth(actor, at, Change::Nothing).await,
+            }
+        })
+    }
+
+    /// Changes the visitor authentication of a site. Omitted fields and the signing key stay unchanged.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site; `Invalid` for an integration without its backend, and for an
+    /// address with a `location` of its own; `Conflict` if the key was sealed with another sealing key.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use docs_core::{model::{OrgId, Patch, SiteId, UpdatePublishingAuth, Url}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let fallback_url = Patch::Set(Url::new("https://example.com/sign-in")?);
+    /// let change = UpdatePublishingAuth { fallback_url, ..Default::default() };
+    /// let auth = me.org(org).site(site).update_publishing_auth(change).await?;
+    /// println!("{:?}", auth.fallback_url);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update_publishing_auth(
+        self,
+        change: UpdatePublishingAuth,
+    ) -> BoxFuture<'p, Result<PublishingAuth>> {
+        Box::pin(async move {
+            let Self { caller, at, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            if let Patch::Set(url) = &change.fallback_url {
+                check_fallback(url)?;
+            }
+            platform.change_auth(actor, at, Change::Settings(change)).await
+        })
+    }
+
+    /// Replaces the signing key of a site. Tokens signed with the previous key become invalid.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site.
+    pub fn regenerate_publishing_auth(self) -> BoxFuture<'p, Result<PublishingAuth>> {
+        Box::pin(async move {
+            let Self { caller, at, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, Right::of_site(at), async move {
+                platform.change_auth(actor, at, Change::Key).await
+            });
+            done.await
+        })
+    }
+}
+
+impl<'p> Caller<'p> {
+    /// Reads the key that signs visitor tokens of a site: the bytes of the text. Returns `None` while the site has no
+    /// key and therefore no valid token. Only the platform itself may call this.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` for users; `Conflict` if the key was sealed with another sealing key.
+    pub fn signing_key(self, site: &'p SiteId) -> BoxFuture<'p, Result<Option<String>>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.platform, &self.actor());
+            actor.require_platform()?;
+            signing_key(platform.secrets(), &platform.read().await?, site).await
+        })
+    }
+}
+
+impl Platform {
+    async fn change_auth(
+        &self,
+        actor: &Actor,
+        at @ SiteRef { org, site }: SiteRef<'_>,
+        change: Change,
+    ) -> Result<PublishingAuth> {
+        let key = Secret::draw(self.ids(), "docs-platform signing key of a site").as_hex();
+        let sealed = self.secrets().seal(&purpose(site), &key, self.ids().next()).map_err(Error::internal)?;
+        let secrets = self.secrets();
+        let (org, site) = (org.clone(), site.clone());
+        let operation = ChangeAuth { actor: actor.clone(), org, site, change, sealed, secrets };
+        self.change_and_show(actor, &operation, |done| Box::pin(self.auth_seen(done.tx, actor, at))).await
+    }
+
+    /// The visitor authentication of a site in the state of a transaction.
+    async fn auth_seen(&self, tx: &Tx, actor: &Actor, at: SiteRef<'_>) -> Result<PublishingAuth> {
+        access::site(tx, actor, at, SiteAction::Manage).await?;
+        let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(at.site)).await?;
+        let record = record.ok_or_else(|| Error::not_found("publishing auth"))?;
+        self.auth_view(&record)
+    }
+
+    fn auth_view(&self, record: &SiteAuthRecord) -> Result<PublishingAuth> {
+        Ok(PublishingAuth {
+            object: PublishingAuthObject::Is,
+            backend: record.backend,
+            private_key: opened(self.secrets(), record)?,
+            fallback_url: record.fallback_url.clone(),
+            integration: record.integration.clone(),
+        })
+    }
+}
+
+/// Rejects a sign-in address with its own `location` parameter, which is reserved for the page that the visitor
+/// requested.
+fn check_fallback(url: &Url) -> Result<()> {
+    if web_url(url.as_str()).is_some_and(|url| url.query_pairs().any(|(name, _)| name == "location")) {
+        let message =
+            "must not have `location` in its query: it is added, and says where the visitor wanted to go";
+        return Err(Error::invalid("fallbackURL", message));
+    }
+    Ok(())
+}
+
+/// Returns the signing key of a site, if it has one.
+pub(in crate::platform) async fn signing_key(
+    secrets: &dyn Secrets,
+    tx: &Tx,
+    site: &SiteId,
+) -> Result<Option<String>> {
+    let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(site)).await?;
+    record.map(|record| opened(secrets, &record)).transpose()
+}
+
+/// Opens the signing key of a site. The key is the bytes of the text.
+fn opened(secrets: &dyn Secrets, record: &SiteAuthRecord) -> Result<String> {
+    secrets.open(&purpose(&record.site), &record.sealed).map_err(|_| {
+        Error::conflict(
+            "the signing key was sealed with another key; start the server with that one, or regenerate it",
+        )
+    })
+}
+
+/// The purpose of the seal of a site's signing key.
+fn purpose(site: &SiteId) -> String {
+    format!("site-signing-key {site}")
+}
+
+enum Change {
+    /// Creates missing settings only.
+    Nothing,
+    Settings(UpdatePublishingAuth),
+    Key,
+}
+
+struct ChangeAuth<'s> {
+    actor: Actor,
+    org: OrgId,
+    site: SiteId,
+    change: Change,
+    /// A new key, used if the site has none or replaces it.
+    sealed: String,
+    secrets: &'s dyn Secrets,
+}
+
+#[async_trait]
+impl Operation for ChangeAuth<'_> {
+    type Out = Arc<SiteAuthRecord>;
+    const NAME: &'static str = "publishing_auth_change";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Arc<SiteAuthRecord>> {
+        access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
+            .await?;
+        let old: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(&self.site)).await?;
+        let mut new = match &old {
+            Some(old) => SiteAuthRecord::clone(old),
+            None => SiteAuthRecord {
+                site: self.site.clone(),
+                backend: VisitorAuthBackend::Custom,
+                integration: None,
+                fallback_url: None,
+                sealed: self.sealed.clone(),
+            },
+        };
+        match &self.change {
+            Change::Nothing => {}
+            Change::Key => new.sealed.clone_from(&self.sealed),
+            Change::Settings(change) => settle(&mut new, change)?,
+        }
+        // A caller who gets the error must not have changed anything.
+        opened(self.secrets, &new)?;
+        match old {
+            None => Ok(tx.create(new)),
+            Some(old) if *old == new => Ok(old),
+            Some(old) => Ok(tx.put(&*old, new)?),
+        }
+    }
+}
+
+fn settle(record: &mut SiteAuthRecord, change: &UpdatePublishingAuth) -> Result<()> {
+    record.backend = change.backend.unwrap_or(record.backend);
+    record.fallback_url = change.fallback_url.clone().apply(record.fallback_url.take());
+    if record.backend == VisitorAuthBackend::Custom {
+        if matches!(change.integration, Patch::Set(_)) {
+            return Err(Error::invalid("integration", "only the backend `integration` has one"));
+        }
+        record.integration = None;
+    } else {
+        record.integration = change.integration.clone().apply(record.integration.take());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_to_sign_in_at_has_no_location_of_its_own() {
+        let check = |text: &str| check_fallback(&Url::new(text).expect(text));
+        for fine in [
+            "https://in.example",
+            "https://in.example/?a=location&b",
+            "https://in.example/location#?location=1",
+        ] {
+            assert!(check(fine).is_ok(), "{fine}");
+        }
+        for wrong in [
+            "https://in.example?location=x",
+            "https://in.example/a?b=1&location",
+            "https://in.example/?%6Cocation=x",
+        ] {
+            let error = check(wrong).expect_err(wrong);
+            assert!(error.to_string().starts_with("fallbackURL: "), "{error}");
+        }
+    }
+}

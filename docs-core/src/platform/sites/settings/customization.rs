@@ -1,0 +1,300 @@
+//! Customization of sites and of the spaces on them.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use async_trait::async_trait;
+
+use super::place;
+use crate::{
+    BoxFuture, Error, Result,
+    model::{
+        Customization, CustomizationOverride, Customizations, Favicon, OrgId, Patch, SiteId, SiteSpaceId,
+    },
+    platform::{
+        Actor, access,
+        kernel::emoji::kept_emoji,
+        nouns::{SiteHandle, SiteRef, SiteSpaceHandle},
+    },
+    policy::SiteAction,
+    store::{
+        MAX_SCAN, Operation, Tx, decode,
+        records::{CustomizationRecord, Look, SiteRecord},
+    },
+};
+
+/// Maximum size of a customization as JSON in bytes, well below the limit of a store.
+pub(in crate::platform) const MAX_BYTES: usize = 64 * 1024;
+
+impl<'p> SiteHandle<'p> {
+    /// Reads the customization of a site, with defaults for unset fields.
+    pub fn get_customization(self) -> BoxFuture<'p, Result<Customization>> {
+        Box::pin(async move {
+            let Self { caller, at, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            site_look(&tx, actor, at).await
+        })
+    }
+
+    /// Replaces the customization of a site as a whole.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site; `Invalid` if a condition is not a valid expression, or the
+    /// favicon has both an image and an emoji.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId, Theme}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// let site = me.org(org).site(site);
+    /// let mut look = site.get_customization().await?;
+    /// look.styling.theme = Theme::Bold;
+    /// site.set_customization(look).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_customization(self, look: Customization) -> BoxFuture<'p, Result<Customization>> {
+        Box::pin(async move {
+            let Self { caller, at: at @ SiteRef { org, site }, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            check_favicon(&look.favicon)?;
+            check_size(&look)?;
+            let operation = SetCustomization {
+                actor: actor.clone(),
+                org: org.clone(),
+                site: site.clone(),
+                look: look.clone(),
+            };
+            platform.change(actor, &operation, |seen| Box::pin(site_look(seen.tx, actor, at))).await?;
+            Ok(look)
+        })
+    }
+}
+
+impl<'p> SiteSpaceHandle<'p> {
+    /// Reads the customization of a space on a site: that of the site with the overrides of the space.
+    pub fn get_customization(self) -> BoxFuture<'p, Result<Customization>> {
+        Box::pin(async move {
+            let Self { caller, at, site_space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            place_look(&tx, actor, at, id).await
+        })
+    }
+
+    /// Changes the overrides of a space on a site. Omitted fields stay unchanged; `null` restores the value of the
+    /// site.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site; `Invalid` if a condition is not a valid expression, or the
+    /// favicon has both an image and an emoji.
+    pub fn override_customization(
+        self,
+        change: CustomizationOverride,
+    ) -> BoxFuture<'p, Result<Customization>> {
+        Box::pin(async move {
+            let Self { caller, at, site_space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            if let Patch::Set(favicon) = &change.favicon {
+                check_favicon(favicon)?;
+            }
+            let change = OverrideCustomization::new(actor, at, id, Some(change));
+            let look =
+                platform.change_and_show(actor, &change, |done| Box::pin(place_look(done.tx, actor, at, id)));
+            look.await
+        })
+    }
+
+    /// Removes the overrides of a space on a site. Returns `true` if the space is on the site.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site.
+    pub fn delete_customization(self) -> BoxFuture<'p, Result<bool>> {
+        Box::pin(async move {
+            let Self { caller, at: of, site_space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let remove = OverrideCustomization::new(actor, of, id, None);
+            let done = platform.change(actor, &remove, |seen| Box::pin(place_look(seen.tx, actor, of, id)));
+            Error::existed(done.await)
+        })
+    }
+}
+
+/// The customization of a site in the state of a transaction.
+async fn site_look(tx: &Tx, actor: &Actor, of: SiteRef<'_>) -> Result<Customization> {
+    access::site(tx, actor, of, SiteAction::View).await?;
+    own(tx, of.site).await
+}
+
+/// The customization of a space on a site in the state of a transaction.
+async fn place_look(
+    tx: &Tx,
+    actor: &Actor,
+    of @ SiteRef { org: _, site }: SiteRef<'_>,
+    id: &SiteSpaceId,
+) -> Result<Customization> {
+    access::site(tx, actor, of, SiteAction::View).await?;
+    place(tx, site, id).await?;
+    let site_look = own(tx, site).await?;
+    let record: Option<Arc<CustomizationRecord>> = tx.get(&CustomizationRecord::at_place(site, id)).await?;
+    Ok(match record.as_deref().map(|record| &record.look) {
+        Some(Look::SiteSpace(_, differs)) => differs.over(site_look),
+        _ => site_look,
+    })
+}
+
+/// Returns the customization of a site, and those of the given spaces on it that have overrides.
+pub(in crate::platform) async fn customizations<'p>(
+    tx: &Tx,
+    site: &SiteId,
+    places: impl IntoIterator<Item = &'p SiteSpaceId>,
+) -> Result<Customizations> {
+    // The number of spaces of a site is below the limit of a scan.
+    let found = tx.below(&CustomizationRecord::of_site(site), MAX_SCAN).await?;
+    let mut look = Customization::default();
+    let mut differing = BTreeMap::new();
+    for (_, value) in found {
+        let record: Arc<CustomizationRecord> = decode(value)?;
+        match &record.look {
+            Look::Site(own) => look = Customization::clone(own),
+            Look::SiteSpace(place, differs) => {
+                differing.insert(place.clone(), differs.clone());
+            }
+        }
+    }
+    let shown = places.into_iter().filter_map(|place| Some((place.clone(), differing.get(place)?)));
+    let site_spaces = shown.map(|(place, differs)| (place, differs.over(look.clone()))).collect();
+    Ok(Customizations { site: look, site_spaces })
+}
+
+/// Removes the overrides of a space in the transaction that removes the space from the site.
+pub(in crate::platform) async fn drop_override(
+    tx: &mut Tx,
+    site: &SiteId,
+    place: &SiteSpaceId,
+) -> Result<()> {
+    super::delete::<CustomizationRecord>(tx, &CustomizationRecord::at_place(site, place)).await
+}
+
+/// The site's own customization.
+async fn own(tx: &Tx, site: &SiteId) -> Result<Customization> {
+    let record: Option<Arc<CustomizationRecord>> = tx.get(&CustomizationRecord::at(site)).await?;
+    Ok(match record.as_deref().map(|record| &record.look) {
+        Some(Look::Site(look)) => Customization::clone(look),
+        _ => Customization::default(),
+    })
+}
+
+fn check_favicon(favicon: &Favicon) -> Result<()> {
+    if favicon.icon.is_some() && favicon.emoji.is_some() {
+        return Err(Error::invalid("favicon", "give an icon or an emoji, not both"));
+    }
+    if let Some(emoji) = &favicon.emoji {
+        kept_emoji(emoji, "favicon.emoji")?;
+    }
+    Ok(())
+}
+
+fn check_size(look: &impl serde::Serialize) -> Result<()> {
+    let bytes = serde_json::to_vec(look).map_err(Error::internal)?.len();
+    if bytes > MAX_BYTES {
+        let message = format_args!("must be at most {MAX_BYTES} bytes as JSON, has {bytes}");
+        return Err(Error::invalid("the customization", message));
+    }
+    Ok(())
+}
+
+struct SetCustomization {
+    actor: Actor,
+    org: OrgId,
+    site: SiteId,
+    look: Customization,
+}
+
+#[async_trait]
+impl Operation for SetCustomization {
+    type Out = ();
+    const NAME: &'static str = "site_customization_set";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (_, site) =
+            access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
+                .await?;
+        let icon = Some(&self.look.favicon).filter(|favicon| **favicon != Favicon::default());
+        if site.icon.as_ref() != icon {
+            tx.put(&*site, SiteRecord { icon: icon.cloned(), ..SiteRecord::clone(&site) })?;
+        }
+        let old: Option<Arc<CustomizationRecord>> = tx.get(&CustomizationRecord::at(&self.site)).await?;
+        let new =
+            CustomizationRecord { site: self.site.clone(), look: Look::Site(Box::new(self.look.clone())) };
+        match old {
+            None => drop(tx.create(new)),
+            Some(old) if *old == new => {}
+            Some(old) => drop(tx.put(&*old, new)?),
+        }
+        Ok(())
+    }
+}
+
+/// Changes or removes the overrides of a space on a site.
+struct OverrideCustomization {
+    actor: Actor,
+    org: OrgId,
+    site: SiteId,
+    place: SiteSpaceId,
+    change: Option<CustomizationOverride>,
+}
+
+impl OverrideCustomization {
+    fn new(
+        actor: &Actor,
+        SiteRef { org, site }: SiteRef<'_>,
+        place: &SiteSpaceId,
+        change: Option<CustomizationOverride>,
+    ) -> Self {
+        Self { actor: actor.clone(), org: org.clone(), site: site.clone(), place: place.clone(), change }
+    }
+}
+
+#[async_trait]
+impl Operation for OverrideCustomization {
+    type Out = ();
+    const NAME: &'static str = "site_space_customization_override";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
+            .await?;
+        place(tx, &self.site, &self.place).await?;
+        let key = CustomizationRecord::at_place(&self.site, &self.place);
+        let old: Option<Arc<CustomizationRecord>> = tx.get(&key).await?;
+        let differs = match old.as_deref().map(|old| &old.look) {
+            Some(Look::SiteSpace(_, differs)) => CustomizationOverride::clone(differs),
+            _ => CustomizationOverride::default(),
+        };
+        let differs = match self.change.clone() {
+            Some(change) => differs.changed(change),
+            None => CustomizationOverride::default(),
+        };
+        check_size(&differs)?;
+        if differs == CustomizationOverride::default() {
+            if let Some(old) = old {
+                tx.delete(&*old);
+            }
+            return Ok(());
+        }
+        let new = CustomizationRecord {
+            site: self.site.clone(),
+            look: Look::SiteSpace(self.place.clone(), Box::new(differs)),
+        };
+        match old {
+            None => drop(tx.create(new)),
+            Some(old) if *old == new => {}
+            Some(old) => drop(tx.put(&*old, new)?),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,442 @@
+//! Redirects from former paths of a site to its current content.
+
+use std::{slice, sync::Arc};
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    BoxFuture, Error, ErrorKind, Result,
+    content::View,
+    model::{
+        CreateSiteRedirect, JobId, OrgId, PageId, RedirectDestination, RedirectId, RedirectSource,
+        ResolvedRedirect, SiteId, SiteRedirect, SiteRedirectObject, SiteVisibility, Timestamp,
+        UpdateSiteRedirect,
+    },
+    platform::{
+        Actor, Platform, access,
+        jobs::{Effect, Job, Run},
+        kernel::{
+            idempotency::{Right, at_once},
+            urls::percent_encoded,
+        },
+        nouns::{RedirectHandle, Redirects, SiteHandle, SiteRef, list_identities::tag},
+        publishing::visitors::Reader,
+        sites::view::Opened,
+    },
+    policy::SiteAction,
+    store::{
+        Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, jobs,
+        records::{RedirectRecord, SectionRecord, SiteSpaceRecord, SpaceRecord, linked_id},
+    },
+};
+
+/// Maximum number of redirects of a site.
+pub(in crate::platform) const MAX_REDIRECTS: i64 = 10_000;
+/// Redirects that one transaction removes together with their targets. With a section of all the spaces that a site may
+/// have, that is about 1,700 of the 2,000 changes of a transaction.
+const DROPPED_AT_ONCE: usize = 30;
+
+impl<'p> Redirects<'p> {
+    /// Lists the redirects of a site, newest first.
+    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<SiteRedirect>>> {
+        Box::pin(async move {
+            let Self { caller, at: at @ SiteRef { site, .. } } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            access::site(&tx, actor, at, SiteAction::View).await?;
+            let spec = ListSpec { rev: true, ..ListSpec::new(tag::REDIRECTS, RedirectRecord::of_site(site)) };
+            let mut list = Lister::new(spec, page)?;
+            list.fill(&tx, |_| true).await?;
+            let count = u64::try_from(tx.number(&RedirectRecord::count_in(site)).await?).ok();
+            Ok(list.finish(&tx, count).await?.map(|redirect| view(&redirect)))
+        })
+    }
+
+    /// Creates a redirect.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site; `Invalid` for a destination that the site does not have;
+    /// `Conflict` if another redirect has the same source, or the site has 10,000.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use docs_core::model::{CreateSiteRedirect, OrgId, RedirectDestination};
+    /// # use docs_core::model::{RedirectSource, SiteId, SiteSpaceId};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, site_space: &SiteSpaceId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let destination = RedirectDestination::SiteSpace { site_space_id: site_space.clone() };
+    /// let new = CreateSiteRedirect { source: RedirectSource::new("/old-reference")?, destination };
+    /// let redirect = me.org(org).site(site).redirects().create(new).await?;
+    /// println!("{}", redirect.id);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create(self, new: CreateSiteRedirect) -> BoxFuture<'p, Result<SiteRedirect>> {
+        Box::pin(async move {
+            let Self { caller, at: at @ SiteRef { org, site } } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, Right::of_site(at), async move {
+                platform.check_destination(actor, at, &new.destination).await?;
+                let record = RedirectRecord {
+                    id: platform.id(),
+                    site: site.clone(),
+                    source: new.source,
+                    destination: new.destination,
+                    created_at: platform.now(),
+                };
+                let create = RedirectCreation { actor: actor.clone(), org: org.clone(), record };
+                platform.write_and_show(actor, &create, |_| at_once(Ok(view(&create.record)))).await
+            });
+            done.await
+        })
+    }
+}
+
+impl<'p> RedirectHandle<'p> {
+    /// Changes a redirect. Omitted fields stay unchanged.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site; `Invalid` for a destination that the site does not have;
+    /// `Conflict` if another redirect has the same source.
+    pub fn update(self, change: UpdateSiteRedirect) -> BoxFuture<'p, Result<SiteRedirect>> {
+        Box::pin(async move {
+            let Self { caller, at: at @ SiteRef { org, site }, redirect: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            access::site(&tx, actor, at, SiteAction::Manage).await?;
+            find(&tx, site, id).await?;
+            drop(tx);
+            if let Some(destination) = &change.destination {
+                platform.check_destination(actor, at, destination).await?;
+            }
+            let update = RedirectUpdate {
+                actor: actor.clone(),
+                org: org.clone(),
+                site: site.clone(),
+                id: id.clone(),
+                change: Some(change),
+            };
+            Ok(view(&*platform.write(actor, &update).await?))
+        })
+    }
+
+    /// Deletes a redirect. Returns `true` if it existed.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site.
+    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
+        Box::pin(async move {
+            let Self { caller, at: SiteRef { org, site }, redirect: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let delete = RedirectUpdate {
+                actor: actor.clone(),
+                org: org.clone(),
+                site: site.clone(),
+                id: id.clone(),
+                change: None,
+            };
+            Error::existed(platform.write(actor, &delete).await.map(drop))
+        })
+    }
+}
+
+impl<'p> SiteHandle<'p> {
+    /// Resolves a path of a site by its redirects to an address on the site's mount. The address contains the key of
+    /// the share link, if the site is read through one.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such redirect, or its destination is deleted or not visible to the actor.
+    pub fn resolve_redirect(self, source: &'p RedirectSource) -> BoxFuture<'p, Result<ResolvedRedirect>> {
+        Box::pin(async move {
+            let Self { caller, at, share_key } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let of = at.opened_with(share_key);
+            let tx = platform.read().await?;
+            let opened = platform.opened(&tx, actor, of).await?;
+            let found = tx.get_value(&RedirectRecord::by_source(of.site, source)).await?;
+            let id: RedirectId = linked_id(&found.ok_or_else(gone)?)?;
+            let redirect = find(&tx, of.site, &id).await?;
+            let found = platform.destination(&tx, &opened, &redirect.destination).await?.ok_or_else(gone)?;
+            // An invalid key has no effect, and sites with another visibility are read without one.
+            let key = of.share_key.filter(|_| opened.site.visibility == SiteVisibility::ShareLink);
+            let key = match key {
+                Some(key) => super::share_key(&tx, of.site, key).await?.map(|_| key),
+                None => None,
+            };
+            drop(tx);
+            let path = found.path().await?.ok_or_else(gone)?;
+            let names: Vec<&str> = found.names.iter().map(String::as_str).collect();
+            let path: Vec<String> = path.split('/').map(percent_encoded).collect();
+            let target = platform.canonical(&opened.site, key, &names) + &path.join("/");
+            Ok(ResolvedRedirect { redirect: view(&redirect), target })
+        })
+    }
+}
+
+impl Platform {
+    /// Rejects a destination that the site does not have or the actor cannot see.
+    async fn check_destination(
+        &self,
+        actor: &Actor,
+        of: SiteRef<'_>,
+        destination: &RedirectDestination,
+    ) -> Result<()> {
+        let tx = self.read().await?;
+        access::site(&tx, actor, of, SiteAction::Manage).await?;
+        let opened = self.opened(&tx, actor, of.into()).await?;
+        let found = self.destination(&tx, &opened, destination).await?;
+        drop(tx);
+        let found = found.ok_or_else(|| no_such(destination))?;
+        found.path().await?.map(drop).ok_or_else(|| {
+            Error::invalid("destination.pageId", "the space has no page with a path of this id")
+        })
+    }
+
+    /// Resolves a destination. Returns `None` if it does not exist or the reader may not see it.
+    async fn destination<'d>(
+        &self,
+        tx: &Tx,
+        opened: &Opened,
+        destination: &'d RedirectDestination,
+    ) -> Result<Option<Found<'d>>> {
+        let outline = &opened.outline;
+        let (place, names, page) = match destination {
+            RedirectDestination::SiteSection { site_section_id: id } => {
+                let names = outline.section(id).map(|section| outline.section_segments(section));
+                (outline.default_in(Some(id)), names, None)
+            }
+            RedirectDestination::SiteSpace { site_space_id: id } => (outline.place(id), None, None),
+            RedirectDestination::SitePage { site_space_id: id, page_id } => {
+                (outline.place(id), None, Some(page_id))
+            }
+        };
+        let Some(place) = place else { return Ok(None) };
+        let seen = self.seen(tx, opened, slice::from_ref(&place.id)).await?;
+        if seen.place(place).is_none() {
+            return Ok(None);
+        }
+        let names = names.unwrap_or_else(|| outline.place_segments(place));
+        let names = names.into_iter().map(str::to_owned).collect();
+        let Some(page) = page else { return Ok(Some(Found { names, page: None })) };
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&place.space)).await?;
+        let Some(space) = space else { return Ok(None) };
+        let view = self.content().view(&space.domain, space.root);
+        Ok(Some(Found { names, page: Some((view, page, seen.reader(place))) }))
+    }
+}
+
+/// A resolved destination: the segments of its address below the site, and the page below that.
+struct Found<'d> {
+    names: Vec<String>,
+    page: Option<(View, &'d PageId, Reader)>,
+}
+
+impl Found<'_> {
+    /// Returns the path of the page, `None` if it does not exist or the reader may not see it.
+    async fn path(&self) -> Result<Option<String>> {
+        let Some((view, id, reader)) = &self.page else { return Ok(Some(String::new())) };
+        let Some(entry) = view.page(id).await? else { return Ok(None) };
+        match or_none(reader.content_filter(view).await?.require(id, &entry).await)? {
+            Some(()) => Ok(view.path_of(id).await?),
+            None => Ok(None),
+        }
+    }
+}
+
+fn or_none<T>(found: Result<T>) -> Result<Option<T>> {
+    match found {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+fn gone() -> Error {
+    Error::not_found("redirect")
+}
+
+fn no_such(destination: &RedirectDestination) -> Error {
+    match destination {
+        RedirectDestination::SiteSection { .. } => {
+            Error::invalid("destination.siteSectionId", "the site has no such section")
+        }
+        RedirectDestination::SiteSpace { .. } | RedirectDestination::SitePage { .. } => {
+            Error::invalid("destination.siteSpaceId", "the site has no such site space")
+        }
+    }
+}
+
+fn view(redirect: &RedirectRecord) -> SiteRedirect {
+    SiteRedirect {
+        object: SiteRedirectObject::Is,
+        id: redirect.id.clone(),
+        source: redirect.source.clone(),
+        destination: redirect.destination.clone(),
+    }
+}
+
+async fn find(tx: &Tx, site: &SiteId, id: &RedirectId) -> Result<Arc<RedirectRecord>> {
+    let redirect: Option<Arc<RedirectRecord>> = tx.get(&RedirectRecord::at(id)).await?;
+    redirect.filter(|redirect| redirect.site == *site).ok_or_else(gone)
+}
+
+fn taken() -> Error {
+    Error::conflict("source: another redirect of the site begins there")
+}
+
+/// Checks that the destination is on the site when the redirect is stored.
+async fn require_parent(tx: &Tx, redirect: &RedirectRecord) -> Result<()> {
+    let id = match &redirect.destination {
+        RedirectDestination::SiteSection { site_section_id } => {
+            let section: Option<Arc<SectionRecord>> = tx.get(&SectionRecord::at(site_section_id)).await?;
+            let section = section.filter(|section| section.site == redirect.site);
+            return section.map(drop).ok_or_else(|| no_such(&redirect.destination));
+        }
+        RedirectDestination::SiteSpace { site_space_id }
+        | RedirectDestination::SitePage { site_space_id, .. } => site_space_id,
+    };
+    let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(id)).await?;
+    let place = place.filter(|place| place.site == redirect.site);
+    place.map(drop).ok_or_else(|| no_such(&redirect.destination))
+}
+
+/// Removes the redirects to parts of a site in the transaction that removes the parts, as many as fit. A job removes
+/// the rest.
+pub(in crate::platform) async fn drop_redirects(
+    tx: &mut Tx,
+    site: &SiteId,
+    parts: Vec<String>,
+    (job, now): (&JobId, Timestamp),
+) -> Result<()> {
+    let to = drop_some_redirects(tx, parts).await?;
+    if to.is_empty() {
+        return Ok(());
+    }
+    let job = PurgeRedirects { to }.about(job, site, now)?;
+    jobs::enqueue(tx, now, job).await
+}
+
+/// Removes some redirects to these parts of a site. Returns the parts that may have more.
+pub(in crate::platform) async fn drop_some_redirects(tx: &mut Tx, parts: Vec<String>) -> Result<Vec<String>> {
+    let scans: Vec<_> = parts.iter().map(|part| RedirectRecord::leading_to(part).scan(1)).collect();
+    let found = tx.scan_many(&scans).await?;
+    let mut room = DROPPED_AT_ONCE;
+    let mut left = Vec::new();
+    for (part, _) in parts.into_iter().zip(found).filter(|(_, found)| !found.is_empty()) {
+        let rows = tx.below(&RedirectRecord::leading_to(&part), u32::try_from(room).unwrap_or(0)).await?;
+        tx.delete_all::<RedirectRecord>(&RedirectRecord::named_by_all(&rows)).await?;
+        if rows.len() == room {
+            left.push(part);
+        }
+        room -= rows.len();
+    }
+    Ok(left)
+}
+
+/// Removes redirects to parts that were removed from their site, which can get no new ones. `Out` is the parts with
+/// more.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct PurgeRedirects {
+    to: Vec<String>,
+}
+
+#[async_trait]
+impl Job for PurgeRedirects {
+    const KIND: &'static str = "site_redirects_purge";
+
+    async fn run(mut self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+        while !self.to.is_empty() {
+            self.to = platform.upkeep(&self).await?;
+        }
+        Ok(Effect::Done)
+    }
+}
+
+#[async_trait]
+impl Operation for PurgeRedirects {
+    type Out = Vec<String>;
+    const NAME: &'static str = "site_redirects_purge";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Vec<String>> {
+        drop_some_redirects(tx, self.to.clone()).await
+    }
+}
+
+struct RedirectCreation {
+    actor: Actor,
+    org: OrgId,
+    record: RedirectRecord,
+}
+
+#[async_trait]
+impl Operation for RedirectCreation {
+    type Out = ();
+    const NAME: &'static str = "redirect_create";
+
+    fn taken(&self, _: &Key) -> Error {
+        taken()
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let site = &self.record.site;
+        access::site(tx, &self.actor, SiteRef { org: &self.org, site }, SiteAction::Manage).await?;
+        require_parent(tx, &self.record).await?;
+        if tx.number(&RedirectRecord::count_in(site)).await? >= MAX_REDIRECTS {
+            return Err(Error::conflict(format!(
+                "a site has at most {MAX_REDIRECTS} redirects; delete one first"
+            )));
+        }
+        tx.create(self.record.clone());
+        Ok(())
+    }
+}
+
+/// Changes or deletes a redirect.
+struct RedirectUpdate {
+    actor: Actor,
+    org: OrgId,
+    site: SiteId,
+    id: RedirectId,
+    change: Option<UpdateSiteRedirect>,
+}
+
+#[async_trait]
+impl Operation for RedirectUpdate {
+    type Out = Arc<RedirectRecord>;
+    const NAME: &'static str = "redirect_change";
+
+    fn taken(&self, _: &Key) -> Error {
+        taken()
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Arc<RedirectRecord>> {
+        access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
+            .await?;
+        let old = find(tx, &self.site, &self.id).await?;
+        let Some(change) = &self.change else {
+            tx.delete(&*old);
+            return Ok(old);
+        };
+        let mut new = RedirectRecord::clone(&old);
+        new.source = change.source.clone().unwrap_or(new.source);
+        new.destination = change.destination.clone().unwrap_or(new.destination);
+        if new == *old {
+            return Ok(old);
+        }
+        match require_parent(tx, &new).await {
+            // The destination was removed from the site, so the redirect is about to be deleted.
+            Err(error) if change.destination.is_none() && error.kind() == ErrorKind::Invalid => {
+                return Err(gone());
+            }
+            other => other?,
+        }
+        Ok(tx.put(&*old, new)?)
+    }
+}

@@ -1,0 +1,332 @@
+//! Share links: secrets that grant access to a site.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::{
+    BoxFuture, Error, Result,
+    model::{
+        BASE32, CreateShareLink, OrgId, ShareLink, ShareLinkId, ShareLinkObject, ShareLinkUrls, SiteId,
+        SiteVisibility, Space, UpdateShareLink,
+    },
+    platform::{
+        Actor, Platform, access,
+        kernel::{
+            idempotency::{Right, at_once},
+            secret::Secret,
+        },
+        nouns::{Caller, ShareLinkHandle, ShareLinks, SiteRef, list_identities::tag},
+    },
+    policy::SiteAction,
+    store::{
+        ListSpec, Lister, Operation, Page, PageRequest, Tx, Value,
+        records::{ShareLinkRecord, SiteRecord, linked_id},
+    },
+};
+
+/// Maximum number of share links of a site.
+pub(in crate::platform) const MAX_LINKS: i64 = 100;
+/// Maximum number of characters of a key that is looked up. A valid one has 52.
+const MAX_KEY: usize = 128;
+
+impl<'p> ShareLinks<'p> {
+    /// Lists the share links of a site, oldest first. If this server cannot open the secret of a link, the link has no
+    /// address.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site.
+    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<ShareLink>>> {
+        Box::pin(async move {
+            let Self { caller, at } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let (_, site) = access::site(&tx, actor, at, SiteAction::Manage).await?;
+            let spec = ListSpec::new(tag::SHARE_LINKS, ShareLinkRecord::of_site(&site.id));
+            let mut list = Lister::new(spec, page)?;
+            list.fill(&tx, |_| true).await?;
+            let count = u64::try_from(tx.number(&ShareLinkRecord::count_in(&site.id)).await?).ok();
+            let page = list.finish(&tx, count).await?;
+            let items = page.items.iter().map(|link| platform.share_link_view(&site, link)).collect();
+            Ok(Page { items, next: page.next, count: page.count })
+        })
+    }
+
+    /// Creates an active share link.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site; `Conflict` for too many links.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use docs_core::{model::{CreateShareLink, OrgId, SiteId}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let new = CreateShareLink { name: "Reviewers of the agency".parse()? };
+    /// let link = me.org(org).site(site).share_links().create(new).await?;
+    /// println!("{:?}", link.urls.published);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create(self, new: CreateShareLink) -> BoxFuture<'p, Result<ShareLink>> {
+        Box::pin(async move {
+            let Self { caller, at: at @ SiteRef { org, site } } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, Right::of_site(at), async move {
+                let secret = Secret::draw(platform.ids(), "docs-platform key of a share link").as_segment();
+                let id: ShareLinkId = platform.id();
+                let sealed = platform
+                    .secrets()
+                    .seal(&purpose(&id), &secret, platform.ids().next())
+                    .map_err(Error::internal)?;
+                let record = ShareLinkRecord {
+                    id,
+                    site: site.clone(),
+                    name: new.name,
+                    active: true,
+                    sealed,
+                    digest: digest(&secret),
+                    created_at: platform.now(),
+                };
+                let create = ShareLinkCreation { actor: actor.clone(), org: org.clone(), record };
+                let shown = platform.write_and_show(actor, &create, |done| {
+                    at_once(Ok(platform.share_link_view(&done.out, &create.record)))
+                });
+                shown.await
+            });
+            done.await
+        })
+    }
+}
+
+impl<'p> ShareLinkHandle<'p> {
+    /// Renames, activates or deactivates a share link. Omitted fields stay unchanged.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site.
+    pub fn update(self, change: UpdateShareLink) -> BoxFuture<'p, Result<ShareLink>> {
+        Box::pin(async move {
+            let Self { caller, at: SiteRef { org, site }, share_link: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let update = ShareLinkUpdate {
+                actor: actor.clone(),
+                org: org.clone(),
+                site: site.clone(),
+                id: id.clone(),
+                change: Some(change),
+            };
+            let (site, link) = platform.write(actor, &update).await?;
+            Ok(platform.share_link_view(&site, &link))
+        })
+    }
+
+    /// Deletes a share link, which invalidates its key. Returns `true` if it existed.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site.
+    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
+        Box::pin(async move {
+            let Self { caller, at: SiteRef { org, site }, share_link: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let delete = ShareLinkUpdate {
+                actor: actor.clone(),
+                org: org.clone(),
+                site: site.clone(),
+                id: id.clone(),
+                change: None,
+            };
+            Error::existed(platform.write(actor, &delete).await.map(drop))
+        })
+    }
+}
+
+impl<'p> Caller<'p> {
+    /// Returns `true` if the key belongs to an active share link of the site. Only the platform itself may call this.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` for users.
+    pub fn opens_site(self, site: &'p SiteId, key: &'p str) -> BoxFuture<'p, Result<bool>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.platform, &self.actor());
+            actor.require_platform()?;
+            Ok(share_key(&platform.read().await?, site, key).await?.is_some())
+        })
+    }
+}
+
+impl Platform {
+    /// The view of a share link. It has no address if the secret was sealed with another key; the link can still be
+    /// changed and deleted.
+    fn share_link_view(&self, site: &SiteRecord, link: &ShareLinkRecord) -> ShareLink {
+        let secret = self.secrets().open(&purpose(&link.id), &link.sealed).ok();
+        let address = |secret| format!("{}{secret}/", self.urls().published(site.basename.as_str()));
+        ShareLink {
+            object: ShareLinkObject::Is,
+            id: link.id.clone(),
+            created_at: link.created_at,
+            name: link.name.clone(),
+            active: link.active,
+            urls: ShareLinkUrls { published: secret.map(address) },
+        }
+    }
+}
+
+/// Returns the active share link of a site with this key.
+pub(in crate::platform) async fn share_key(
+    tx: &Tx,
+    site: &SiteId,
+    key: &str,
+) -> Result<Option<Arc<ShareLinkRecord>>> {
+    let Some(link) = found_by(tx, key).await?.filter(|link| link.opens(site)) else { return Ok(None) };
+    // The rows of a deleted site may remain for a while.
+    let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(site)).await?;
+    Ok(site.map(|_| link))
+}
+
+/// The share link of a request. Addresses of its site contain its key.
+#[derive(Clone, Debug, Default)]
+pub(in crate::platform) struct SharedLink(Option<Through>);
+
+#[derive(Clone, Debug)]
+struct Through {
+    site: String,
+    key: String,
+}
+
+impl SharedLink {
+    /// Looks up the key of a request. An invalid key has no effect.
+    pub(in crate::platform) async fn find(platform: &Platform, tx: &Tx, key: Option<&str>) -> Result<Self> {
+        let Some(key) = key else { return Ok(Self(None)) };
+        let link = found_by(tx, key).await?.filter(|link| link.opens(&link.site));
+        let Some(link) = link else { return Ok(Self(None)) };
+        let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&link.site)).await?;
+        // Sites with another visibility are read without a secret.
+        let site = site.filter(|site| site.visibility == SiteVisibility::ShareLink);
+        Ok(Self(site.map(|site| Through {
+            site: platform.urls().published(site.basename.as_str()),
+            key: key.to_owned(),
+        })))
+    }
+
+    /// Adds the key to a published address of the link's site.
+    pub(in crate::platform) fn lead(&self, url: &mut Option<String>) {
+        let Some(Through { site, key }) = &self.0 else { return };
+        if let Some(rest) = url.as_deref().and_then(|url| url.strip_prefix(site.as_str())) {
+            *url = Some(format!("{site}{key}/{rest}"));
+        }
+    }
+
+    /// Adds the key to the addresses of a space.
+    pub(in crate::platform) fn lead_space(&self, space: &mut Space) {
+        self.lead(&mut space.urls.published);
+    }
+}
+
+/// Returns the share link with a key.
+async fn found_by(tx: &Tx, key: &str) -> Result<Option<Arc<ShareLinkRecord>>> {
+    if !is_key(key) {
+        return Ok(None);
+    }
+    let Some(value) = tx.get_value(&ShareLinkRecord::by_digest(&digest(key))).await? else {
+        return Ok(None);
+    };
+    Ok(tx.get(&ShareLinkRecord::at(&link_id(&value)?)).await?)
+}
+
+/// Returns `true` if a text has a length that keys have.
+fn is_key(text: &str) -> bool {
+    (1..=MAX_KEY).contains(&text.len())
+}
+
+fn link_id(value: &Value) -> Result<ShareLinkId> {
+    Ok(linked_id(value)?)
+}
+
+/// The lookup digest of a key. The store does not reveal the key.
+fn digest(key: &str) -> String {
+    let hash = blake3::derive_key("docs-platform digest of the key of a share link", key.as_bytes());
+    BASE32.encode(&hash)
+}
+
+/// The purpose of the seal of a share link's key.
+fn purpose(id: &ShareLinkId) -> String {
+    format!("share-link {id}")
+}
+
+struct ShareLinkCreation {
+    actor: Actor,
+    org: OrgId,
+    record: ShareLinkRecord,
+}
+
+#[async_trait]
+impl Operation for ShareLinkCreation {
+    type Out = Arc<SiteRecord>;
+    const NAME: &'static str = "share_link_create";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Arc<SiteRecord>> {
+        let site = &self.record.site;
+        let (_, site) =
+            access::site(tx, &self.actor, SiteRef { org: &self.org, site }, SiteAction::Manage).await?;
+        if tx.number(&ShareLinkRecord::count_in(&site.id)).await? >= MAX_LINKS {
+            return Err(Error::conflict(format!(
+                "a site has at most {MAX_LINKS} share links; delete one first"
+            )));
+        }
+        tx.create(self.record.clone());
+        Ok(site)
+    }
+}
+
+/// Changes or deletes a share link.
+struct ShareLinkUpdate {
+    actor: Actor,
+    org: OrgId,
+    site: SiteId,
+    id: ShareLinkId,
+    change: Option<UpdateShareLink>,
+}
+
+#[async_trait]
+impl Operation for ShareLinkUpdate {
+    type Out = (Arc<SiteRecord>, Arc<ShareLinkRecord>);
+    const NAME: &'static str = "share_link_change";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Self::Out> {
+        let (_, site) =
+            access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
+                .await?;
+        let old: Option<Arc<ShareLinkRecord>> = tx.get(&ShareLinkRecord::at(&self.id)).await?;
+        let old = old.filter(|link| link.site == self.site).ok_or_else(|| Error::not_found("share link"))?;
+        let Some(change) = &self.change else {
+            tx.delete(&*old);
+            return Ok((site, old));
+        };
+        let mut new = ShareLinkRecord::clone(&old);
+        new.active = change.active.unwrap_or(new.active);
+        new.name = change.name.clone().unwrap_or(new.name);
+        if new == *old {
+            return Ok((site, old));
+        }
+        let new = tx.put(&*old, new)?;
+        Ok((site, new))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_longer_than_the_bound_are_not_looked_up() {
+        let is_key = |bytes: usize| is_key(&"a".repeat(bytes));
+        assert_eq!([0, 1, MAX_KEY, MAX_KEY + 1].map(is_key), [false, true, true, false]);
+    }
+}

@@ -1,0 +1,455 @@
+//! Sites and their structure.
+
+pub(in crate::platform) mod change;
+mod hostname;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    iter, slice,
+    sync::Arc,
+};
+
+use self::change::{PublishSite, SiteCreation, SiteDeletion, SiteUpdate};
+use crate::{
+    BoxFuture, Error, ErrorKind, Result,
+    content::{Edit, NewBody, NewPage, PageKind, PagePatch},
+    model::{
+        CreateSite, CreateSpace, NewSpace, OrgId, Patch, PublishedSite, PublishedSiteObject, Site, SiteId,
+        SiteSpaceId, SiteSpacesInput, SiteTitle, SiteType, SpaceId, SpaceTitle, UpdateSite,
+    },
+    platform::{
+        Actor, Platform, access,
+        host::collect::StoringSince,
+        kernel::{idempotency::Right, site_hosts},
+        nouns::{SiteHandle, SiteRef, Sites, list_identities},
+        publishing::{
+            outline::Outline,
+            visitors::{Visit, Visitor},
+        },
+        sites::{
+            settings::{SharedLink, customizations},
+            structure::mount,
+            view::{Opened, Viewer, default_spaces},
+        },
+    },
+    policy::{OrgAction, SiteAction},
+    store::{
+        Batches, Hash, Key, ListSpec, Lister, MAX_SCAN, Operation, Page, PageRequest, Tx, ids_of, key,
+        records::{SiteRecord, SiteSpaceRecord, SpaceRecord},
+    },
+};
+
+/// A filter for sites.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SiteFilter {
+    /// Selects sites with this space.
+    pub space: Option<String>,
+    /// Selects sites by a part of their title, case-insensitively.
+    pub title: Option<String>,
+    /// Selects only published, or only unpublished sites.
+    pub published: Option<bool>,
+    /// Selects sites of these types; all if empty.
+    pub types: Vec<SiteType>,
+}
+
+impl SiteFilter {
+    fn fits(&self, site: &SiteRecord) -> bool {
+        self.published.is_none_or(|wanted| site.published == wanted)
+            && (self.types.is_empty() || self.types.contains(&site.kind))
+            && self.title.as_ref().is_none_or(|part| site.title.to_lowercase().contains(&part.to_lowercase()))
+    }
+
+    fn drops_some(&self) -> bool {
+        *self != Self::default()
+    }
+}
+
+/// Maximum number of initial spaces of a site.
+pub(in crate::platform) const MAX_FIRST_SPACES: usize = 100;
+/// The text of the sample space's page.
+const SAMPLE_PAGE: &str = "This is the first page of a new space.\n\nOpen a change request to edit it, and merge the request: \
+                      every site that shows this space then shows what you wrote.\n";
+
+impl<'p> Sites<'p> {
+    /// Lists the sites of an organization, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` unless the actor is a member.
+    pub fn list(self, filter: &'p SiteFilter, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Site>>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let access = access::org(&tx, actor, org).await?;
+            // Guests see no sites of the organization.
+            let visible = access.require_site(SiteAction::View, None, actor.user()).is_ok();
+            let with_space = match &filter.space {
+                Some(space) => Some(sites_with(&tx, actor, space).await?),
+                None => None,
+            };
+            let is_wanted =
+                |id: &SiteId| visible && with_space.as_ref().is_none_or(|sites| sites.contains(id));
+            let spec = ListSpec {
+                prefix: SiteRecord::of_org(org),
+                rev: false,
+                identity: list_identities::sites(filter),
+            };
+            let mut list = Lister::new(spec, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let ids: Vec<SiteId> = ids_of(&rows)?;
+                let wanted: Vec<Key> = ids.iter().filter(|id| is_wanted(id)).map(SiteRecord::at).collect();
+                let mut found = tx.get_many::<SiteRecord>(&wanted).await?.into_iter();
+                let sites = ids.iter().map(|id| if is_wanted(id) { found.next().flatten() } else { None });
+                list.offer_all(&rows, sites.map(|site| site.filter(|site| filter.fits(site))));
+            }
+            let count = match visible {
+                _ if filter.drops_some() => None,
+                false => Some(0),
+                true => Some(tx.number(&SiteRecord::count_in(org)).await?),
+            };
+            let page = list.finish(&tx, count.and_then(|n| u64::try_from(n).ok())).await?;
+            let mut items = platform.site_views(&tx, &page.items).await?;
+            let defaults = default_spaces(&tx, (access, actor), &page.items).await?;
+            items.iter_mut().zip(defaults).for_each(|(site, space)| site.default_space = space);
+            Ok(Page { items, next: page.next, count: page.count })
+        })
+    }
+
+    /// Creates an unpublished site with existing spaces or a new one.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` without the role `create`; `Invalid` for unknown spaces, and for existing spaces combined with a new
+    /// one.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use docs_core::{model::{CreateSite, OrgId, SiteSpacesInput, SpaceId}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, space: &SpaceId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let spaces = Some(SiteSpacesInput::Existing(vec![space.to_string()]));
+    /// let new = CreateSite { title: Some("Engines for all".parse()?), spaces, ..Default::default() };
+    /// let site = me.org(org).sites().create(new).await?;
+    /// assert!(!site.published);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create(self, new: CreateSite) -> BoxFuture<'p, Result<Site>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, Right::Org(org.clone(), OrgAction::CreateContent), async move {
+                let by = actor.require_user()?.clone();
+                let (ids, fresh) = wanted_spaces(&new)?;
+                let access = {
+                    let tx = platform.read().await?;
+                    access::org(&tx, actor, org).await?
+                };
+                access.require(OrgAction::CreateContent)?;
+                let now = platform.now();
+                let space = match fresh {
+                    None => None,
+                    Some(kind) => {
+                        let domain = access.org().domain.clone();
+                        let root = match kind {
+                            NewSpace::Empty => platform.content().empty_root(&domain).await?,
+                            NewSpace::Sample => platform.sample_content(&domain).await?,
+                        };
+                        let title = new.title.as_ref().and_then(|title| SpaceTitle::cut(title));
+                        let space = CreateSpace { title, ..CreateSpace::default() };
+                        Some(platform.new_space(actor, org, &space, (domain, root))?)
+                    }
+                };
+                let operation = SiteCreation {
+                    actor: actor.clone(),
+                    by,
+                    org: org.clone(),
+                    id: platform.id(),
+                    spaces: ids.into_iter().map(|id| (id, platform.id())).collect(),
+                    fresh: space.map(|space| (space, platform.id())),
+                    new,
+                    now,
+                    salt: platform.ids().next(),
+                };
+                platform.require_stored(StoringSince::at(now))?;
+                platform.write_site(actor, &operation, org, &operation.id).await
+            });
+            done.await
+        })
+    }
+}
+
+impl<'p> SiteHandle<'p> {
+    pub fn get(self) -> BoxFuture<'p, Result<Site>> {
+        Box::pin(async move {
+            let Self { caller, at, share_key } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let (tx, opened) = platform.open_site(actor, at.opened_with(share_key)).await?;
+            platform.shown_site(&tx, &opened).await
+        })
+    }
+
+    /// Changes a site. Omitted fields stay unchanged.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site; `Conflict` if the base name or the proxy's origin belongs to
+    /// another site, or the origin is above or below that of another organization; `Invalid` for a default that the
+    /// site does not have, and for an origin on the platform's own host, on a host that is not one of [`SiteHosts`], or
+    /// at a path of the platform.
+    pub fn update(self, change: UpdateSite) -> BoxFuture<'p, Result<Site>> {
+        Box::pin(async move {
+            let Self { caller, at: SiteRef { org, site: id }, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            if let Patch::Set(origin) = &change.proxy {
+                mount::check_host("proxy", origin.as_str(), (platform.urls().base(), platform.site_hosts()))?;
+                site_hosts::check_proxy(platform.site_hosts(), org, origin.as_str())?;
+            }
+            let update = SiteUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
+            platform.write_site(actor, &update, org, id).await
+        })
+    }
+
+    /// Deletes a site. Its spaces stay. Returns `true` if it existed.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` without the role `create`.
+    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
+        Box::pin(async move {
+            let Self { caller, at: SiteRef { org, site: id }, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let operation = SiteDeletion {
+                actor: actor.clone(),
+                org: org.clone(),
+                id: id.clone(),
+                job: platform.id(),
+                now: platform.now(),
+            };
+            let done = platform
+                .change(actor, &operation, |seen| Box::pin(platform.site_seen(seen.tx, actor, org, id)));
+            Error::existed(done.await)
+        })
+    }
+
+    /// Publishes a site to its audience.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site.
+    pub fn publish(self) -> BoxFuture<'p, Result<Site>> {
+        Box::pin(async move {
+            let Self { caller, at: SiteRef { org, site: id }, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            platform.write_site(actor, &PublishSite::on(actor, org, id), org, id).await
+        })
+    }
+
+    /// Unpublishes a site.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site.
+    pub fn unpublish(self) -> BoxFuture<'p, Result<Site>> {
+        Box::pin(async move {
+            let Self { caller, at: SiteRef { org, site: id }, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            platform.write_site(actor, &PublishSite::off(actor, org, id), org, id).await
+        })
+    }
+
+    /// Reads all data to render a published site. With the key of a share link, the addresses contain the key.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` while the site is not published.
+    pub fn published(self) -> BoxFuture<'p, Result<PublishedSite>> {
+        Box::pin(async move {
+            let Self { caller, at, share_key } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let of = at.opened_with(share_key);
+            let (tx, opened) = platform.open_site(actor, of).await?;
+            if !opened.site.published {
+                return Err(Error::not_found("published site"));
+            }
+            let places = opened.outline.all_places();
+            let ids: Vec<SiteSpaceId> = places.iter().map(|place| place.id.clone()).collect();
+            let seen = platform.seen(&tx, &opened, &ids).await?.without_hidden();
+            let mut looks = customizations(&tx, &opened.site.id, seen.shown()).await?;
+            if let Viewer::Visitor(visitor) = &opened.viewer {
+                let looks = iter::once(&mut looks.site).chain(looks.site_spaces.values_mut());
+                looks.for_each(|look| visitor.clear(&mut look.header.links));
+            }
+            let site = platform.shown_site(&tx, &opened).await?;
+            Ok(PublishedSite {
+                object: PublishedSiteObject::Is,
+                site,
+                structure: seen.structure(),
+                customizations: looks,
+                scripts: Vec::new(),
+            })
+        })
+    }
+}
+
+impl Platform {
+    async fn site_seen(&self, tx: &Tx, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<Site> {
+        let opened = self.opened(tx, actor, SiteRef { org, site: id }.into()).await?;
+        self.shown_site(tx, &opened).await
+    }
+
+    /// Runs a write and returns the resulting site.
+    async fn write_site<O: Operation>(
+        &self,
+        actor: &Actor,
+        operation: &O,
+        org: &OrgId,
+        id: &SiteId,
+    ) -> Result<Site> {
+        self.change_and_show(actor, operation, |done| Box::pin(self.site_seen(done.tx, actor, org, id))).await
+    }
+
+    /// Returns a site. Its published address contains the key of the share link of the request.
+    async fn shown_site(&self, tx: &Tx, opened: &Opened) -> Result<Site> {
+        let mut shown = self.site_views(tx, slice::from_ref(&opened.site)).await?;
+        let mut site = shown.pop().ok_or_else(|| Error::not_found("site"))?;
+        opened.link.lead(&mut site.urls.published);
+        // Deleted spaces do not count, nor those that the visitor cannot see.
+        site.site_spaces = opened.outline.all_places().len() as u64;
+        site.default_space = match &opened.viewer {
+            Viewer::Member(org, actor) => {
+                let seen = (org.clone(), actor);
+                default_spaces(tx, seen, slice::from_ref(&opened.site)).await?.pop().flatten()
+            }
+            Viewer::Visitor(_) => opened.outline.default_place().map(|place| place.space.clone()),
+        };
+        Ok(site)
+    }
+}
+
+/// Returns the existing spaces of a new site, or the kind of space to create for it.
+fn wanted_spaces(new: &CreateSite) -> Result<(Vec<SpaceId>, Option<NewSpace>)> {
+    let wants_new = new.create_space == Some(true);
+    match &new.spaces {
+        None => Ok((Vec::new(), wants_new.then_some(NewSpace::Empty))),
+        Some(SiteSpacesInput::New(kind)) => Ok((Vec::new(), Some(*kind))),
+        Some(SiteSpacesInput::Existing(ids)) if ids.len() > MAX_FIRST_SPACES => {
+            Err(Error::invalid("spaces", format_args!("must be at most {MAX_FIRST_SPACES}")))
+        }
+        Some(SiteSpacesInput::Existing(ids)) if wants_new && !ids.is_empty() => {
+            Err(Error::invalid("createSpace", "name spaces, or have one created, not both"))
+        }
+        Some(SiteSpacesInput::Existing(ids)) => {
+            let unknown = |at| Error::invalid(&format!("spaces[{at}]"), "no such space");
+            let ids = ids.iter().enumerate().map(|(at, id)| id.parse().map_err(|_| unknown(at)));
+            Ok((ids.collect::<Result<_>>()?, wants_new.then_some(NewSpace::Empty)))
+        }
+    }
+}
+
+pub(in crate::platform) fn untitled() -> Error {
+    Error::internal("a constant title fits its type")
+}
+
+/// The title of a site that is created without one.
+fn default_title(space: Option<&SpaceRecord>, org: &str) -> Result<SiteTitle> {
+    let from_space = space.and_then(|space| SiteTitle::cut(&space.title));
+    from_space.or_else(|| SiteTitle::cut(org)).ok_or_else(untitled)
+}
+
+/// Parses the id of a site space in a request.
+pub(in crate::platform) fn parse_place(field: &str, id: &str) -> Result<SiteSpaceId> {
+    id.parse().map_err(|_| Error::invalid(field, "the site has no such site space"))
+}
+
+/// The site to read, and the share link of the request.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::platform) struct SiteOf<'a> {
+    pub org: &'a OrgId,
+    pub site: &'a SiteId,
+    /// The key of a share link of the site. It grants access to visitors, and addresses contain it. An invalid key has
+    /// no effect.
+    pub share_key: Option<&'a str>,
+}
+
+impl<'a> From<SiteRef<'a>> for SiteOf<'a> {
+    fn from(SiteRef { org, site }: SiteRef<'a>) -> Self {
+        Self { org, site, share_key: None }
+    }
+}
+
+pub(in crate::platform) type SharedSite = Arc<SiteRecord>;
+
+impl Platform {
+    /// Opens a snapshot and the site in it, if the actor may view it.
+    pub(in crate::platform) async fn open_site(&self, actor: &Actor, of: SiteOf<'_>) -> Result<(Tx, Opened)> {
+        let tx = self.read().await?;
+        let opened = self.opened(&tx, actor, of).await?;
+        Ok((tx, opened))
+    }
+
+    /// Returns a site with its structure, as far as a member or visitor may see it.
+    pub(in crate::platform) async fn opened(&self, tx: &Tx, actor: &Actor, of: SiteOf<'_>) -> Result<Opened> {
+        let SiteOf { org, site, share_key } = of;
+        let link = SharedLink::find(self, tx, share_key).await?;
+        let visitor = match Visitor::of(actor, share_key) {
+            Some(visitor) => visitor,
+            None => match access::site(tx, actor, SiteRef { org, site }, SiteAction::View).await {
+                Ok((access, site)) => {
+                    let outline = Outline::load(tx, &site).await?;
+                    let spaces = live_spaces(tx, &outline).await?;
+                    let outline = outline.without_places(|place| spaces.contains_key(&place.space));
+                    let viewer = Viewer::Member(access, actor.clone());
+                    return Ok(Opened { site, outline, spaces, viewer, link });
+                }
+                Err(error) if error.kind() == ErrorKind::NotFound => Visitor::stranger(share_key),
+                Err(error) => return Err(error),
+            },
+        };
+        let Visit { site, outline, spaces, claims, .. } =
+            self.visit_site(tx, &visitor, SiteRef { org, site }).await?;
+        Ok(Opened { site, outline, spaces, viewer: Viewer::Visitor(claims), link })
+    }
+
+    /// Creates the content of a sample space: one page with the next steps.
+    async fn sample_content(&self, domain: &str) -> Result<Hash> {
+        let root = self.content().empty_root(domain).await?;
+        let mut page = NewPage::new(self.id(), PageKind::Document, PagePatch::titled("Welcome"));
+        page.body = NewBody::Text(SAMPLE_PAGE.to_owned());
+        let insert = Edit::InsertPage(Box::new(page));
+        Ok(self.content().edit(domain, root, self.now().time(), &[insert]).await?.root)
+    }
+}
+
+/// Returns the sites that contain a space. Cost is independent of the number of sites. A space that the actor may not
+/// see is on none.
+async fn sites_with(tx: &Tx, actor: &Actor, space: &str) -> Result<BTreeSet<SiteId>> {
+    let mut sites = BTreeSet::new();
+    // A malformed id is on no site.
+    let Ok(space) = space.parse::<SpaceId>() else { return Ok(sites) };
+    match access::space(tx, actor, &space).await {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(sites),
+        other => other?,
+    };
+    let mut batches = Batches::of(SiteSpaceRecord::of_space(&space).scan(MAX_SCAN));
+    while let Some(rows) = batches.next(tx).await? {
+        // A space may be on a site more than once.
+        sites.extend(rows.iter().filter_map(|(row, _)| key::segments(row).get(2)?.parse().ok()));
+    }
+    Ok(sites)
+}
+
+/// The spaces of a site that are not deleted.
+pub(in crate::platform) type LiveSpaces = BTreeMap<SpaceId, Arc<SpaceRecord>>;
+
+/// Loads the spaces of an outline that are not deleted.
+pub(in crate::platform) async fn live_spaces(tx: &Tx, outline: &Outline) -> Result<LiveSpaces> {
+    let ids: BTreeSet<&SpaceId> = outline.all_places().into_iter().map(|place| &place.space).collect();
+    let keys: Vec<Key> = ids.into_iter().map(SpaceRecord::at).collect();
+    let spaces = tx.get_many::<SpaceRecord>(&keys).await?.into_iter().flatten();
+    let live = spaces.filter(|space| space.deleted_at.is_none());
+    Ok(live.map(|space| (space.id.clone(), space)).collect())
+}

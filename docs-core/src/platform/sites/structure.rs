@@ -1,0 +1,9 @@
+//! The structure of a site: sections, groups of sections, and the spaces at their paths.
+
+pub(super) mod groups;
+pub(super) mod mount;
+pub(super) mod moves;
+pub(super) mod order;
+pub(super) mod paths;
+pub(in crate::platform) mod places;
+pub(super) mod sections;

@@ -1,0 +1,89 @@
+//! Checks of the mount points of sites.
+
+use std::sync::Arc;
+
+use crate::{
+    Error, Result,
+    model::{OrgId, SiteId, web_url},
+    platform::kernel::site_hosts::SiteHosts,
+    store::{
+        Batches, Key, StoreResult, Tx,
+        records::{SiteRecord, linked_id},
+    },
+};
+
+/// Rejects a mount on the host of the platform, whose addresses are resolved by the base names of sites. `field` is the
+/// request field of the origin.
+pub(in crate::platform) fn check_host(
+    field: &str,
+    origin: &str,
+    (base, hosts): (&str, &SiteHosts),
+) -> Result<()> {
+    let host = |address: &str| {
+        web_url(address)?.host_str().map(|host| host.strip_suffix('.').unwrap_or(host).to_owned())
+    };
+    let Some(mounted) = host(&format!("https://{origin}")) else {
+        return Err(Error::invalid(field, "must be on a host that an address can have"));
+    };
+    if hosts.is_own(&mounted) || Some(mounted) == host(base) {
+        return Err(Error::invalid(field, "must be on another host than the platform's own"));
+    }
+    Ok(())
+}
+
+/// Rejects a mount above or below one of another organization. The longest matching mount wins, so one of the two would
+/// take over addresses of the other.
+pub(in crate::platform) async fn check(tx: &Tx, org: &OrgId, (field, origin): (&str, &str)) -> Result<()> {
+    let above: Vec<Key> =
+        origin.match_indices('/').map(|(at, _)| SiteRecord::by_proxy(&origin[..at])).collect();
+    let above = tx.get_values(&above).await?.into_iter().flatten();
+    let mut others: Vec<SiteId> = above.map(|value| linked_id(&value)).collect::<StoreResult<_>>()?;
+    let mut batches = Batches::of(SiteRecord::proxied_below(origin));
+    while let Some(rows) = batches.next(tx).await? {
+        for (_, value) in &rows {
+            others.push(linked_id(value)?);
+        }
+        let keys: Vec<Key> = others.drain(..).map(|id| SiteRecord::at(&id)).collect();
+        let mut sites = tx.get_many::<SiteRecord>(&keys).await?.into_iter().flatten();
+        if sites.any(|site: Arc<SiteRecord>| site.organization != *org) {
+            return Err(Error::conflict(format!(
+                "{field}: a site of another organization is mounted above or below it"
+            )));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ProxyOrigin;
+
+    #[test]
+    fn no_site_is_mounted_on_the_host_of_the_platform() {
+        let origin = |text: &str| ProxyOrigin::new(text).expect(text);
+        for base in ["https://docs.example.com", "http://Docs.Example.com:4000/platform"] {
+            let check = |text: &str| check_host("proxy", origin(text).as_str(), (base, &SiteHosts::any()));
+            assert!(check("DOCS.example.com/sites/other").is_err(), "{base}");
+            assert!(check("example.com/docs").is_ok(), "{base}");
+        }
+    }
+
+    #[test]
+    fn the_host_of_the_platform_is_the_same_however_it_is_written() {
+        for (base, mounted) in [
+            ("https://me:pw@docs.example.com/", "docs.example.com/x"),
+            ("https://bücher.example", "xn--bcher-kva.example/x"),
+            ("https://docs.example.com.:443", "docs.example.com/x"),
+        ] {
+            assert!(check_host("proxy", mounted, (base, &SiteHosts::any())).is_err(), "{base}");
+        }
+        // Only resembles the Punycode form of a host name.
+        let broken = ProxyOrigin::new("xn--a.example/docs").expect("the form of an origin");
+        assert!(
+            check_host("proxy", broken.as_str(), ("https://docs.example.com", &SiteHosts::any())).is_err()
+        );
+        let hosts = SiteHosts::any().except("files.example.com:4443");
+        assert!(check_host("proxy", "FILES.example.com/x", ("https://docs.example.com", &hosts)).is_err());
+    }
+}

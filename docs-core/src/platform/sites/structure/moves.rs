@@ -1,0 +1,392 @@
+//! The order of a site's structure. One operation places a part next to another.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{
+    groups::{self, check_depth, without},
+    order,
+    paths::free_place_path,
+    places::{self, leave, set_default},
+    sections,
+};
+use crate::{
+    BoxFuture, Error, Result,
+    model::{
+        BesidePosition, MoveBeside, SectionGroupId, SectionGroupPointer, SectionId, SectionPointer,
+        SiteSection, SiteSectionGroup, SiteSpace, SiteSpaceId, SiteSpacePointer, SiteStructureItem,
+        SiteStructurePointer, SortStructure,
+    },
+    platform::{
+        Actor, Platform,
+        nouns::{SectionGroupHandle, SectionHandle, SiteHandle, SiteRef, SiteSpaceHandle},
+        publishing::outline::{Node, Outline},
+        sites::site::change::On,
+    },
+    store::{
+        Operation, Tx,
+        records::{SiteRecord, SiteSpaceRecord},
+    },
+};
+
+impl<'p> SiteHandle<'p> {
+    /// Moves a part of a site's structure next to another. A site space moves next to a site space, into the section of
+    /// that one; sections and groups move next to each other, into the same group.
+    ///
+    /// A site space keeps its path, unless the path is taken in its new section; then a number is appended.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site; `Invalid` for parts that the site does not have, for a group next
+    /// to one of its own descendants, and for parts that cannot be siblings; `Conflict` if groups would be nested too
+    /// deeply.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use docs_core::Result;
+    /// # use docs_core::model::{BesidePosition, OrgId, SectionId};
+    /// # use docs_core::model::{SiteId, SiteStructurePointer, SortStructure};
+    /// # use docs_core::platform::Caller;
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, section: &SectionId, other: &SectionId,
+    /// # ) -> Result<()> {
+    /// let item = SiteStructurePointer::Section { id: section.to_string() };
+    /// let other = SiteStructurePointer::Section { id: other.to_string() };
+    /// let request = SortStructure { item, position: BesidePosition { before: Some(other), after: None } };
+    /// let moved = me.org(org).site(site).sort_structure(request).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn sort_structure(self, request: SortStructure) -> BoxFuture<'p, Result<SiteStructureItem>> {
+        Box::pin(async move {
+            let Self { caller, at: of, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let item = request.item.part("item")?;
+            let part = item.part.clone();
+            let sort =
+                ReorderStructure::new(actor, of, (item.part, Some(item.field)), beside(&request.position)?);
+            platform
+                .write_and_show(actor, &sort, |done| Box::pin(platform.part_seen(done.tx, actor, of, &part)))
+                .await
+        })
+    }
+}
+
+impl<'p> SiteSpaceHandle<'p> {
+    /// Moves a site space next to another, into the section of that one.
+    ///
+    /// # Errors
+    ///
+    /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
+    pub fn move_beside(self, request: MoveBeside<SiteSpacePointer>) -> BoxFuture<'p, Result<SiteSpace>> {
+        Box::pin(async move {
+            let Self { caller, at: of, site_space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let sort = ReorderStructure::new(
+                actor,
+                of,
+                (Part::SiteSpace(id.clone()), None),
+                beside(&request.position)?,
+            );
+            platform
+                .write_and_show(actor, &sort, |done| Box::pin(platform.place_seen(done.tx, actor, of, id)))
+                .await
+        })
+    }
+}
+
+impl<'p> SectionHandle<'p> {
+    /// Moves a section next to another, into the group of that one.
+    ///
+    /// # Errors
+    ///
+    /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
+    pub fn move_beside(self, request: MoveBeside<SectionPointer>) -> BoxFuture<'p, Result<SiteSection>> {
+        Box::pin(async move {
+            let Self { caller, at: of, section: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let sort = ReorderStructure::new(
+                actor,
+                of,
+                (Part::Section(id.clone()), None),
+                beside(&request.position)?,
+            );
+            platform
+                .write_and_show(actor, &sort, |done| Box::pin(platform.section_seen(done.tx, actor, of, id)))
+                .await
+        })
+    }
+}
+
+impl<'p> SectionGroupHandle<'p> {
+    /// Moves a group next to a section or another group, into the group of that one.
+    ///
+    /// # Errors
+    ///
+    /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
+    pub fn move_beside(
+        self,
+        request: MoveBeside<SectionGroupPointer>,
+    ) -> BoxFuture<'p, Result<SiteSectionGroup>> {
+        Box::pin(async move {
+            let Self { caller, at: of, group: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let sort =
+                ReorderStructure::new(actor, of, (Part::Group(id.clone()), None), beside(&request.position)?);
+            platform
+                .write_and_show(actor, &sort, |done| Box::pin(platform.group_seen(done.tx, actor, of, id)))
+                .await
+        })
+    }
+}
+
+impl Platform {
+    async fn part_seen(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        of: SiteRef<'_>,
+        part: &Part,
+    ) -> Result<SiteStructureItem> {
+        Ok(match part {
+            Part::SiteSpace(id) => {
+                SiteStructureItem::SiteSpace(Box::new(self.place_seen(tx, actor, of, id).await?))
+            }
+            Part::Section(id) => {
+                SiteStructureItem::Section(Box::new(self.section_seen(tx, actor, of, id).await?))
+            }
+            Part::Group(id) => SiteStructureItem::Group(Box::new(self.group_seen(tx, actor, of, id).await?)),
+        })
+    }
+}
+
+/// A part of a site's structure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    SiteSpace(SiteSpaceId),
+    Section(SectionId),
+    Group(SectionGroupId),
+}
+
+/// A part with the request field that names it.
+#[derive(Clone, Debug)]
+struct Named {
+    field: String,
+    part: Part,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Before,
+    After,
+}
+
+/// A reference to a part in a request.
+trait Pointer {
+    /// Returns the part, given the name of the request field.
+    fn part(&self, field: &str) -> Result<Named>;
+}
+
+fn named<T: std::str::FromStr>(field: String, noun: &str, id: &str, part: fn(T) -> Part) -> Result<Named> {
+    match id.parse() {
+        Ok(id) => Ok(Named { field, part: part(id) }),
+        Err(_) => Err(unknown(&field, noun)),
+    }
+}
+
+impl Pointer for SiteSpacePointer {
+    fn part(&self, field: &str) -> Result<Named> {
+        let Self::SiteSpace { site_space } = self;
+        named(format!("{field}.siteSpace"), "site space", site_space, Part::SiteSpace)
+    }
+}
+
+impl Pointer for SectionPointer {
+    fn part(&self, field: &str) -> Result<Named> {
+        let Self::Section { site_section } = self;
+        named(format!("{field}.siteSection"), "section", site_section, Part::Section)
+    }
+}
+
+impl Pointer for SectionGroupPointer {
+    fn part(&self, field: &str) -> Result<Named> {
+        let field = format!("{field}.id");
+        match self {
+            Self::Section { id } => named(field, "section", id, Part::Section),
+            Self::Group { id } => named(field, "section group", id, Part::Group),
+        }
+    }
+}
+
+impl Pointer for SiteStructurePointer {
+    fn part(&self, field: &str) -> Result<Named> {
+        let field = format!("{field}.id");
+        match self {
+            Self::SiteSpace { id } => named(field, "site space", id, Part::SiteSpace),
+            Self::Section { id } => named(field, "section", id, Part::Section),
+            Self::Group { id } => named(field, "section group", id, Part::Group),
+        }
+    }
+}
+
+/// Returns the target position of a move: the neighbour, and the side of it.
+fn beside<T: Pointer>(position: &BesidePosition<T>) -> Result<(Side, Named)> {
+    match (&position.before, &position.after) {
+        (Some(before), None) => Ok((Side::Before, before.part("position.before")?)),
+        (None, Some(after)) => Ok((Side::After, after.part("position.after")?)),
+        _ => Err(Error::invalid("position", "give either `before` or `after`")),
+    }
+}
+
+fn unknown(field: &str, noun: &str) -> Error {
+    Error::invalid(field, format_args!("the site has no such {noun}"))
+}
+
+struct ReorderStructure {
+    on: On,
+    item: Part,
+    /// The request field that names the moved part, if the path of the request does not.
+    named: Option<String>,
+    side: Side,
+    beside: Named,
+}
+
+#[async_trait]
+impl Operation for ReorderStructure {
+    type Out = ();
+    const NAME: &'static str = "site_structure_sort";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (site, outline) = self.on.open(tx).await?;
+        let missing = |missing: fn() -> Error, noun: &str| match &self.named {
+            None => missing(),
+            Some(field) => unknown(field, noun),
+        };
+        match &self.item {
+            Part::SiteSpace(id) => {
+                let none = || missing(places::missing, "site space");
+                let place = outline.place(id).ok_or_else(none)?;
+                if !places::is_shown(tx, &self.on, place).await? {
+                    return Err(none());
+                }
+                self.put_place(tx, &site, &outline, place).await
+            }
+            Part::Section(id) => {
+                let section = outline.section(id).ok_or_else(|| missing(sections::missing, "section"))?;
+                self.put_node(tx, &outline, &Node::Section(Arc::clone(section)))
+            }
+            Part::Group(id) => {
+                let group = outline.group(id).ok_or_else(|| missing(groups::missing, "section group"))?;
+                self.put_node(tx, &outline, &Node::Group(Arc::clone(group)))
+            }
+        }
+    }
+}
+
+impl ReorderStructure {
+    fn new(
+        actor: &Actor,
+        of: SiteRef<'_>,
+        (item, named): (Part, Option<String>),
+        (side, beside): (Side, Named),
+    ) -> Self {
+        Self { on: On::new(actor, of), item, named, side, beside }
+    }
+
+    fn put_node(&self, tx: &mut Tx, outline: &Outline, node: &Node) -> Result<()> {
+        let field = &self.beside.field;
+        let beside = match &self.beside.part {
+            Part::SiteSpace(_) => return Err(strangers()),
+            Part::Section(id) => {
+                let section = outline.section(id).ok_or_else(|| unknown(field, "section"))?;
+                Node::Section(Arc::clone(section))
+            }
+            Part::Group(id) => {
+                let group = outline.group(id).ok_or_else(|| unknown(field, "section group"))?;
+                Node::Group(Arc::clone(group))
+            }
+        };
+        if beside.id() == node.id() {
+            return Err(itself(field));
+        }
+        let parent = beside.parent();
+        if let Node::Group(group) = node {
+            let above = outline.chain(parent);
+            if above.contains(&group.id) {
+                return Err(Error::invalid(field, "lies in the group that is moved"));
+            }
+            check_depth(above.len() + outline.height(&group.id))?;
+        }
+        let (stay, was) = without(outline, parent, node.id());
+        let at = stay.iter().position(|other| other.id() == beside.id());
+        let at = self.behind_or_at(at.unwrap_or(stay.len()));
+        if node.parent() == parent && at == was {
+            return Ok(());
+        }
+        order::seat(tx, (parent, &stay), at, std::slice::from_ref(node))
+    }
+
+    async fn put_place(
+        &self,
+        tx: &mut Tx,
+        site: &SiteRecord,
+        outline: &Outline,
+        place: &Arc<SiteSpaceRecord>,
+    ) -> Result<()> {
+        let field = &self.beside.field;
+        let Part::SiteSpace(id) = &self.beside.part else { return Err(strangers()) };
+        let beside = outline.place(id).ok_or_else(|| unknown(field, "site space"))?;
+        if beside.id == place.id {
+            return Err(itself(field));
+        }
+        let section = beside.section.as_ref();
+        let all = outline.places(section);
+        let stay: Vec<_> = all.iter().filter(|other| other.id != place.id).collect();
+        let at = stay.iter().position(|other| other.id == beside.id);
+        let at = self.behind_or_at(at.unwrap_or(stay.len()));
+        if all.get(at).is_some_and(|there| there.id == place.id) {
+            return Ok(());
+        }
+        let ranks: Vec<u64> = stay.iter().map(|other| other.rank).collect();
+        let (ranks, come) = order::insert(&ranks, at, 1);
+        for (other, rank) in stay.into_iter().zip(ranks).filter(|(other, rank)| other.rank != *rank) {
+            tx.put(&**other, SiteSpaceRecord { rank, ..SiteSpaceRecord::clone(other) })?;
+        }
+        let mut new = SiteSpaceRecord::clone(place);
+        new.rank = come.first().copied().unwrap_or_else(|| order::behind(None));
+        if place.section.as_ref() != section {
+            new.section = section.cloned();
+            let taken =
+                tx.get_value(&SiteSpaceRecord::by_path(&site.id, section, place.path.as_str())).await?;
+            if taken.is_some() {
+                let path = free_place_path(tx, (&site.id, section), place.path.as_str(), place.id.as_str());
+                new.path = path.await?;
+            }
+            leave(tx, site, outline, place)?;
+            if outline.default_in(section).is_none() {
+                let section = section.and_then(|id| outline.section(id)).map(|section| &**section);
+                set_default(tx, site, section, Some(&place.id))?;
+            }
+        }
+        tx.put(&**place, new)?;
+        Ok(())
+    }
+
+    /// Returns the index of a part placed next to the one at `at`.
+    fn behind_or_at(&self, at: usize) -> usize {
+        at + usize::from(self.side == Side::After)
+    }
+}
+
+fn strangers() -> Error {
+    Error::invalid(
+        "position",
+        "a site space stands beside site spaces, sections and section groups beside each other",
+    )
+}
+
+fn itself(field: &str) -> Error {
+    Error::invalid(field, "names what is moved itself")
+}

@@ -1,0 +1,160 @@
+//! The order of siblings: ranks with gaps between neighbours, and paged lists in that order.
+
+use crate::{
+    Result,
+    model::SectionGroupId,
+    platform::publishing::outline::Node,
+    store::{
+        ListIdentity, Page, PageRequest, Tx, checked_limit, open_cursor,
+        records::{SectionGroupRecord, SectionRecord},
+        seal_cursor,
+    },
+};
+
+/// The gap between two neighbours.
+const RANK_STEP: u64 = 1 << 32;
+
+/// Returns the rank at a position if all siblings are new.
+pub(in crate::platform) const fn nth(position: u64) -> u64 {
+    (position + 1).saturating_mul(RANK_STEP)
+}
+
+/// Returns a rank after the last one.
+pub(super) const fn behind(last: Option<u64>) -> u64 {
+    match last {
+        None => RANK_STEP,
+        Some(last) => last.saturating_add(RANK_STEP),
+    }
+}
+
+/// Computes ranks for inserting `number` items among siblings at a position. Returns the ranks of the existing items
+/// and of the inserted ones.
+///
+/// If the gap between two neighbours is too small, all items get new ranks.
+pub(super) fn insert(stay: &[u64], at: usize, number: usize) -> (Vec<u64>, Vec<u64>) {
+    let at = at.min(stay.len());
+    let low = at.checked_sub(1).map_or(0, |before| stay[before]);
+    let step = match stay.get(at) {
+        Some(high) => high.saturating_sub(low) / (number as u64 + 1),
+        None => RANK_STEP,
+    };
+    let end = (number as u64).checked_mul(step).and_then(|room| low.checked_add(room));
+    if step > 0 && end.is_some() {
+        return (stay.to_vec(), (1..=number as u64).map(|n| low + n * step).collect());
+    }
+    let mut all: Vec<u64> = (0..(stay.len() + number) as u64).map(nth).collect();
+    let come = all.drain(at..at + number).collect();
+    (all, come)
+}
+
+/// Inserts sections and groups among the children of a group or site at a position. `stay` is the existing children in
+/// order.
+pub(super) fn seat(
+    tx: &mut Tx,
+    (parent, stay): (Option<&SectionGroupId>, &[Node]),
+    at: usize,
+    come: &[Node],
+) -> Result<()> {
+    let ranks: Vec<u64> = stay.iter().map(Node::rank).collect();
+    let (stayed, came) = insert(&ranks, at, come.len());
+    for (node, rank) in stay.iter().zip(stayed).chain(come.iter().zip(came)) {
+        put(tx, node, parent, rank)?;
+    }
+    Ok(())
+}
+
+fn put(tx: &mut Tx, node: &Node, parent: Option<&SectionGroupId>, rank: u64) -> Result<()> {
+    if node.rank() == rank && node.parent() == parent {
+        return Ok(());
+    }
+    match node {
+        Node::Section(old) => {
+            let new = SectionRecord { group: parent.cloned(), rank, ..SectionRecord::clone(old) };
+            tx.put(&**old, new)?;
+        }
+        Node::Group(old) => {
+            let new = SectionGroupRecord { parent: parent.cloned(), rank, ..SectionGroupRecord::clone(old) };
+            tx.put(&**old, new)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns a page of positioned items in ascending order.
+///
+/// A page continues strictly after the position of the previous item. An item with an unchanged position therefore
+/// appears exactly once, despite concurrent inserts, deletions and moves.
+pub(super) fn page<T>(
+    items: Vec<(String, T)>,
+    list: &ListIdentity,
+    request: &PageRequest,
+) -> Result<Page<T>> {
+    let limit = checked_limit(request)?;
+    let fingerprint = list.fingerprint();
+    let after = request.page.as_ref().map(|token| open_cursor(token, fingerprint)).transpose()?;
+    let coming = items.into_iter().filter(|(at, _)| after.as_ref().is_none_or(|after| at > after));
+    let mut found: Vec<(String, T)> = coming.take(limit.saturating_add(1)).collect();
+    let has_more = found.len() > limit && limit > 0;
+    found.truncate(limit);
+    let next = found.last().filter(|_| has_more).map(|(at, _)| seal_cursor(at, fingerprint));
+    Ok(Page { items: found.into_iter().map(|(_, item)| item).collect(), next, count: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn ranks_ascend_wherever_something_is_put(puts in prop::collection::vec((0..40_usize, 1..4_usize), 1..200)) {
+            let (mut ranks, mut expected, mut next) = (Vec::new(), Vec::new(), 0);
+            for (at, number) in puts {
+                let at = at.min(ranks.len());
+                let (mut stay, come) = insert(&ranks, at, number);
+                prop_assert_eq!((stay.len(), come.len()), (ranks.len(), number));
+                stay.splice(at..at, come);
+                expected.splice(at..at, (0..number).map(|n| next + n));
+                next += number;
+                ranks = stay;
+                prop_assert!(ranks.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", ranks);
+                prop_assert_eq!(ranks.len(), expected.len());
+            }
+        }
+
+        #[test]
+        fn pages_continue_strictly_after_the_previous_item(
+            number in 0..30_usize, limit in 1..10_u32, gone in prop::collection::btree_set(0..30_usize, 0..5),
+        ) {
+            let items = |without: &std::collections::BTreeSet<usize>| -> Vec<(String, usize)> {
+                (0..number).filter(|n| !without.contains(n)).map(|n| (format!("{n:020}!x!"), n)).collect()
+            };
+            let mut request = PageRequest { page: None, limit: Some(limit) };
+            let mut seen = Vec::new();
+            loop {
+                // Only items deleted after the first page may be missing.
+                let left = if seen.is_empty() { items(&Default::default()) } else { items(&gone) };
+                let page = page(left, &ListIdentity::new("a"), &request).unwrap();
+                prop_assert!(page.items.len() <= limit as usize);
+                seen.extend(page.items);
+                let Some(next) = page.next else { break };
+                let elsewhere = PageRequest { page: Some(next.clone()), limit: None };
+                let refused = super::page(items(&gone), &ListIdentity::new("b"), &elsewhere).is_err();
+                prop_assert!(refused, "a cursor of another list");
+                request.page = Some(next);
+            }
+            let first = limit as usize;
+            let expected: Vec<usize> = (0..number).filter(|n| *n < first || !gone.contains(n)).collect();
+            prop_assert_eq!(seen, expected);
+        }
+    }
+
+    #[test]
+    fn where_there_is_no_room_all_get_new_ranks() {
+        assert_eq!(insert(&[5, 6], 1, 1), (vec![nth(0), nth(2)], vec![nth(1)]));
+        assert_eq!(insert(&[u64::MAX], 1, 1), (vec![nth(0)], vec![nth(1)]));
+        assert_eq!(insert(&[5, 9], 1, 1), (vec![5, 9], vec![7]));
+        assert_eq!(insert(&[], 0, 2), (vec![], vec![nth(0), nth(1)]));
+    }
+}

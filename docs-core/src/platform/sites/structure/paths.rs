@@ -1,0 +1,124 @@
+//! Unique names derived from titles. They are stable when the title changes.
+
+use std::sync::Arc;
+
+use crate::{
+    Error, Result,
+    content::slugify,
+    model::{Basename, SectionId, SiteId, SitePath, Timestamp},
+    platform::publishing::outline::is_same,
+    store::{
+        Key, Tx,
+        records::{FormerPath, SectionRecord, SiteRecord, SiteSpaceRecord},
+    },
+};
+
+/// Numbered names that are tried before the fallback.
+const NAMES_TRIED: usize = 20;
+/// Maximum number of characters of a name.
+const MAX_NAME_CHARS: usize = 100;
+/// Former paths that are stored per section or space.
+const FORMER_KEPT: usize = 10;
+
+/// Changes the path of a part of a site and records the previous one as a former path.
+pub(super) fn rename(
+    (path, former): (&mut SitePath, &mut Vec<FormerPath>),
+    wanted: SitePath,
+    now: Timestamp,
+) {
+    let left = std::mem::replace(path, wanted);
+    if is_same(left.as_str(), path.as_str()) {
+        return;
+    }
+    former.retain(|old| [path.as_str(), left.as_str()].iter().all(|name| !is_same(old.path.as_str(), name)));
+    former.insert(0, FormerPath { path: left, until: now });
+    former.truncate(FORMER_KEPT);
+}
+
+/// Returns a path for a space that is free in its section, or on a site without sections.
+pub(in crate::platform) async fn free_place_path(
+    tx: &Tx,
+    (site, section): (&SiteId, Option<&SectionId>),
+    title: &str,
+    id: &str,
+) -> Result<SitePath> {
+    let names = candidates(&named_after(title, "space"));
+    let taken = |name: &String| SiteSpaceRecord::by_path(site, section, name);
+    SitePath::new(free(tx, names, taken).await?.unwrap_or_else(|| id.to_owned())).map_err(Error::internal)
+}
+
+/// Returns a path for a section that is free on its site and is not the address of a space in the default section.
+pub(super) async fn free_section_path(
+    tx: &Tx,
+    site: &SiteId,
+    beside: &[Arc<SiteSpaceRecord>],
+    title: &str,
+    id: &str,
+) -> Result<SitePath> {
+    let names = candidates(&named_after(title, "section")).into_iter();
+    let is_free = |name: &String| !beside.iter().any(|place| is_same(place.path.as_str(), name));
+    let taken = |name: &String| SectionRecord::by_path(site, name);
+    let name = free(tx, names.filter(is_free).collect(), taken).await?;
+    SitePath::new(name.unwrap_or_else(|| id.to_owned())).map_err(Error::internal)
+}
+
+/// Returns a base name that is free among all sites.
+pub(in crate::platform) async fn free_basename(tx: &Tx, title: &str, salt: uuid::Uuid) -> Result<Basename> {
+    let slug: String =
+        slugify(title).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let slug = slug.trim_matches('-');
+    let names = candidates(if slug.is_empty() { "docs" } else { slug });
+    let name = free(tx, names, |name| SiteRecord::by_basename(name)).await?;
+    let name = name.unwrap_or_else(|| format!("docs-{}", crate::ports::id_text(salt)));
+    Basename::new(name).map_err(Error::internal)
+}
+
+/// Returns the slug of a title if it is a valid path.
+fn named_after(title: &str, otherwise: &str) -> String {
+    let slug = slugify(title);
+    if SitePath::new(slug.as_str()).is_ok() { slug } else { otherwise.to_owned() }
+}
+
+/// Returns the first unused name.
+async fn free(tx: &Tx, names: Vec<String>, key: impl Fn(&String) -> Key) -> Result<Option<String>> {
+    let keys: Vec<Key> = names.iter().map(key).collect();
+    let taken = tx.get_values(&keys).await?;
+    Ok(names.into_iter().zip(taken).find(|(_, taken)| taken.is_none()).map(|(name, _)| name))
+}
+
+/// Returns a name, followed by the name with the suffixes 2, 3 …
+fn candidates(name: &str) -> Vec<String> {
+    (1..=NAMES_TRIED)
+        .map(|number| {
+            let suffix = if number == 1 { String::new() } else { format!("-{number}") };
+            let kept: String = name.chars().take(MAX_NAME_CHARS - suffix.len()).collect();
+            format!("{}{suffix}", kept.trim_end_matches('-'))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_ten_paths_are_kept_and_one_that_is_back_leaves_them() {
+        let at = Timestamp::new(chrono::DateTime::from_timestamp_millis(0).expect("a time"));
+        let new = |path: &str| SitePath::new(path).expect("a path");
+        let (mut path, mut former) = (new("p0"), Vec::new());
+        let mut go = |to: &str| {
+            rename((&mut path, &mut former), new(to), at);
+            former.iter().map(|old| old.path.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(go("p1"), ["p0"]);
+        assert_eq!(go("P1"), ["p0"], "the case makes no other address");
+        assert_eq!(go("p2"), ["P1", "p0"]);
+        assert_eq!(go("P0"), ["p2", "P1"]);
+        assert_eq!(go("p2"), ["P0", "P1"]);
+        for n in 3..20 {
+            go(&format!("p{n}"));
+        }
+        let last: Vec<String> = (10..20).rev().map(|n| format!("p{n}")).collect();
+        assert_eq!(go("p20"), last);
+    }
+}

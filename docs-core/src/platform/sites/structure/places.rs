@@ -1,0 +1,357 @@
+//! The spaces on a site.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{
+    order,
+    paths::{free_place_path, rename},
+};
+use crate::{
+    BoxFuture, Error, Result,
+    model::{AddSiteSpace, JobId, SectionId, SiteSpace, SiteSpaceId, SpaceId, Timestamp, UpdateSiteSpace},
+    platform::{
+        Actor, Platform, access,
+        kernel::idempotency::Right,
+        nouns::{SiteRef, SiteSpaceHandle, SiteSpaces, list_identities},
+        publishing::outline::{MAX_SPACES, Outline},
+        sites::{
+            settings,
+            site::change::{On, manageable},
+        },
+    },
+    store::{
+        Key, Operation, Page, PageRequest, Tx,
+        records::{SectionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
+    },
+};
+
+/// A filter for the spaces of a site.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SiteSpaceFilter {
+    /// Selects only the default space of the site, or only the others.
+    pub default: Option<bool>,
+}
+
+impl<'p> SiteSpaces<'p> {
+    /// Lists the spaces of a site that the actor may see, in the site's order. Each section has its own default, which
+    /// is marked.
+    pub fn list(
+        self,
+        filter: SiteSpaceFilter,
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<SiteSpace>>> {
+        Box::pin(async move {
+            let Self { caller, at, share_key } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let of = at.opened_with(share_key);
+            let (tx, opened) = platform.open_site(actor, of).await?;
+            let (outline, default) = (&opened.outline, filter.default);
+            let wanted = outline.all_places().into_iter();
+            let first = outline.default_place().map(|place| &place.id);
+            let wanted =
+                wanted.filter(|place| default.is_none_or(|wanted| wanted == (first == Some(&place.id))));
+            let items = wanted.map(|place| (outline.place_position(place), Arc::clone(place))).collect();
+            let page = order::page(items, &list_identities::site_spaces(&opened.site.id, default), page)?;
+            let ids: Vec<SiteSpaceId> = page.items.iter().map(|place| place.id.clone()).collect();
+            let seen = platform.seen(&tx, &opened, &ids).await?;
+            let items = page.items.iter().filter_map(|place| seen.place(place)).collect();
+            Ok(Page { items, next: page.next, count: None })
+        })
+    }
+
+    /// Adds a space to a site, last in its section. The first space of a section, or of a site without sections,
+    /// becomes its default. On a site with sections, the section defaults to the default one.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` without the permission to manage the site and the space; `Invalid` for an unknown space or section;
+    /// `Conflict` if the site is full.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use docs_core::{Result, model::{AddSiteSpace, OrgId, SiteId, SpaceId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId, space: &SpaceId) -> Result<()> {
+    /// let add = AddSiteSpace { space_id: space.to_string(), section_id: None };
+    /// let added = me.org(org).site(site).spaces().create(add).await?;
+    /// println!("{} is at /{}", added.title, added.path);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create(self, add: AddSiteSpace) -> BoxFuture<'p, Result<SiteSpace>> {
+        Box::pin(async move {
+            let Self { caller, at: of, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, Right::of_site(of), async move {
+                let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
+                let section =
+                    add.section_id.as_ref().map(|id| id.parse().map_err(|_| no_section("sectionId")));
+                let operation = SiteSpaceCreation {
+                    on: On::new(actor, of),
+                    section: section.transpose()?,
+                    space,
+                    id: platform.id(),
+                };
+                let id = &operation.id;
+                platform
+                    .write_and_show(actor, &operation, |done| {
+                        Box::pin(platform.place_seen(done.tx, actor, of, id))
+                    })
+                    .await
+            });
+            done.await
+        })
+    }
+}
+
+impl<'p> SiteSpaceHandle<'p> {
+    /// Changes a space on a site. Omitted fields stay unchanged. Its former paths redirect to the current one.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site; `Conflict` if another site space has the path; `Invalid` for an
+    /// unknown space.
+    pub fn update(self, change: UpdateSiteSpace) -> BoxFuture<'p, Result<SiteSpace>> {
+        Box::pin(async move {
+            let Self { caller, at: of, site_space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let space = change.space_id.as_ref().map(|id| id.parse());
+            let space = space.transpose().map_err(|_| Error::invalid("spaceId", "no such space"))?;
+            let update = SiteSpaceUpdate {
+                on: On::new(actor, of),
+                id: id.clone(),
+                space,
+                change,
+                now: platform.now(),
+            };
+            platform
+                .write_and_show(actor, &update, |done| Box::pin(platform.place_seen(done.tx, actor, of, id)))
+                .await
+        })
+    }
+
+    /// Removes a space from a site, and the redirects to it and its pages. The space itself stays. Returns `true` if it
+    /// was on the site.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site.
+    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
+        Box::pin(async move {
+            let Self { caller, at: of, site_space: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let remove = SiteSpaceDeletion {
+                on: On::new(actor, of),
+                id: id.clone(),
+                job: platform.id(),
+                now: platform.now(),
+            };
+            Error::existed(platform.write(actor, &remove).await)
+        })
+    }
+}
+
+impl Platform {
+    /// A space on a site in the state of a transaction.
+    pub(super) async fn place_seen(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        of: SiteRef<'_>,
+        id: &SiteSpaceId,
+    ) -> Result<SiteSpace> {
+        let opened = self.opened(tx, actor, of.into()).await?;
+        let outline = &opened.outline;
+        let place = outline.place(id).cloned().ok_or_else(missing)?;
+        let seen = self.seen(tx, &opened, std::slice::from_ref(id)).await?;
+        seen.place(&place).ok_or_else(missing)
+    }
+}
+
+struct SiteSpaceCreation {
+    on: On,
+    section: Option<SectionId>,
+    space: SpaceId,
+    id: SiteSpaceId,
+}
+
+#[async_trait]
+impl Operation for SiteSpaceCreation {
+    type Out = ();
+    const NAME: &'static str = "site_space_add";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (site, outline) = self.on.open(tx).await?;
+        let space = manageable(tx, &self.on.actor, (&self.on.org, &self.space), "spaceId").await?;
+        check_spaces(&outline)?;
+        let section = match &self.section {
+            None => outline.default_section(),
+            Some(id) => Some(outline.section(id).ok_or_else(|| no_section("sectionId"))?),
+        };
+        let places = outline.places(section.map(|section| &section.id));
+        let place = append(tx, (&site, section.map(|section| &section.id)), places, &space, &self.id).await?;
+        let section = section.map(|section| &**section);
+        if outline.default_in(place.section.as_ref()).is_none() {
+            set_default(tx, &site, section, Some(&place.id))?;
+        }
+        Ok(())
+    }
+}
+
+struct SiteSpaceUpdate {
+    on: On,
+    id: SiteSpaceId,
+    space: Option<SpaceId>,
+    change: UpdateSiteSpace,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for SiteSpaceUpdate {
+    type Out = ();
+    const NAME: &'static str = "site_space_update";
+
+    fn taken(&self, _key: &Key) -> Error {
+        Error::conflict("path: another site space beside it has it")
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let site = self.on.manage(tx).await?;
+        let old: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&self.id)).await?;
+        let old = old.filter(|place| place.site == site.id).ok_or_else(missing)?;
+        let change = self.change.clone();
+        let mut new = SiteSpaceRecord::clone(&old);
+        if let Some(path) = change.path {
+            rename((&mut new.path, &mut new.former_paths), path, self.now);
+        }
+        new.condition = change.condition.apply(new.condition);
+        match self.space.as_ref().filter(|space| **space != old.space) {
+            Some(space) => {
+                let space = manageable(tx, &self.on.actor, (&self.on.org, space), "spaceId").await?;
+                new.space = space.id.clone();
+                new.space_deleted = space.deleted_at.is_some();
+            }
+            None if is_shown(tx, &self.on, &old).await? => {}
+            None => return Err(missing()),
+        }
+        if new != *old {
+            tx.put(&*old, new)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns `true` if the actor has access to the space of a place. Public visibility does not count, and a deleted
+/// space is not accessible. The place can still get another space or be removed from the site.
+pub(super) async fn is_shown(tx: &Tx, on: &On, place: &SiteSpaceRecord) -> Result<bool> {
+    Error::existed(access::space(tx, &on.actor, &place.space).await)
+}
+
+struct SiteSpaceDeletion {
+    on: On,
+    id: SiteSpaceId,
+    /// The job for redirects beyond the batch.
+    job: JobId,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for SiteSpaceDeletion {
+    type Out = ();
+    const NAME: &'static str = "site_space_delete";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let site = self.on.manage(tx).await?;
+        let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&self.id)).await?;
+        let place = place.filter(|place| place.site == site.id).ok_or_else(missing)?;
+        let parts = vec![place.id.to_string()];
+        settings::drop_redirects(tx, &site.id, parts, (&self.job, self.now)).await?;
+        remove_place(tx, &site, &place).await
+    }
+}
+
+/// Removes a space from its site. A default passes to its first remaining sibling. The caller removes redirects to it.
+pub(in crate::platform) async fn remove_place(
+    tx: &mut Tx,
+    site: &SiteRecord,
+    place: &SiteSpaceRecord,
+) -> Result<()> {
+    let outline = Outline::load(tx, site).await?;
+    tx.delete(place);
+    settings::drop_override(tx, &site.id, &place.id).await?;
+    leave(tx, site, &outline, place)
+}
+
+/// Passes the default to the first remaining space when a space leaves its section.
+pub(super) fn leave(
+    tx: &mut Tx,
+    site: &SiteRecord,
+    outline: &Outline,
+    place: &SiteSpaceRecord,
+) -> Result<()> {
+    if !outline.is_default(place) {
+        return Ok(());
+    }
+    let section = place.section.as_ref().and_then(|id| outline.section(id));
+    let mut remain = outline.places(place.section.as_ref()).iter().filter(|other| other.id != place.id);
+    set_default(tx, site, section.map(|section| &**section), remain.next().map(|first| &first.id))
+}
+
+/// Sets the default space of a section, or of a site without sections.
+pub(super) fn set_default(
+    tx: &mut Tx,
+    site: &SiteRecord,
+    section: Option<&SectionRecord>,
+    default: Option<&SiteSpaceId>,
+) -> Result<()> {
+    let default_site_space = default.cloned();
+    match section {
+        Some(section) => {
+            tx.put(section, SectionRecord { default_site_space, ..section.clone() })?;
+        }
+        None => {
+            tx.put(site, SiteRecord { default_site_space, ..site.clone() })?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds a space as the last one of a section, or of a site without sections.
+pub(super) async fn append(
+    tx: &mut Tx,
+    (site, section): (&SiteRecord, Option<&SectionId>),
+    beside: &[Arc<SiteSpaceRecord>],
+    space: &SpaceRecord,
+    id: &SiteSpaceId,
+) -> Result<Arc<SiteSpaceRecord>> {
+    let path = free_place_path(tx, (&site.id, section), &space.title, id.as_str()).await?;
+    Ok(tx.create(SiteSpaceRecord {
+        id: id.clone(),
+        site: site.id.clone(),
+        section: section.cloned(),
+        space: space.id.clone(),
+        path,
+        former_paths: Vec::new(),
+        rank: order::behind(beside.last().map(|last| last.rank)),
+        condition: None,
+        space_deleted: space.deleted_at.is_some(),
+    }))
+}
+
+/// Rejects a space beyond the limit of a site.
+pub(super) fn check_spaces(outline: &Outline) -> Result<()> {
+    if outline.all_places().len() < MAX_SPACES {
+        return Ok(());
+    }
+    Err(Error::conflict(format!("a site has at most {MAX_SPACES} spaces")))
+}
+
+pub(super) fn missing() -> Error {
+    Error::not_found("site space")
+}
+
+pub(super) fn no_section(field: &str) -> Error {
+    Error::invalid(field, "the site has no such section")
+}

@@ -1,0 +1,366 @@
+//! The sections of a site.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{
+    order,
+    paths::{free_section_path, rename},
+    places::{append, check_spaces},
+};
+use crate::{
+    BoxFuture, Error, Result,
+    model::{
+        AddSection, JobId, SectionId, SiteSection, SiteSpaceId, SiteStructure, SiteTitle, SpaceId, Timestamp,
+        UpdateSection,
+    },
+    platform::{
+        Actor, Platform,
+        kernel::idempotency::Right,
+        nouns::{SectionHandle, Sections, SiteHandle, SiteRef, list_identities},
+        publishing::outline::{MAX_SECTIONS, Node, Outline},
+        sites::{
+            settings,
+            site::{
+                change::{On, manageable},
+                parse_place,
+            },
+        },
+    },
+    store::{
+        Key, Operation, Page, PageRequest, Tx,
+        records::{SectionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
+    },
+};
+
+impl<'p> SiteHandle<'p> {
+    /// Reads the structure of a site as far as the actor may see it: sections and groups, or spaces without sections.
+    pub fn structure(self) -> BoxFuture<'p, Result<SiteStructure>> {
+        Box::pin(async move {
+            let Self { caller, at, share_key } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let of = at.opened_with(share_key);
+            let (tx, opened) = platform.open_site(actor, of).await?;
+            let outline = &opened.outline;
+            let ids: Vec<SiteSpaceId> = outline.all_places().iter().map(|place| place.id.clone()).collect();
+            Ok(platform.seen(&tx, &opened, &ids).await?.structure())
+        })
+    }
+}
+
+impl<'p> Sections<'p> {
+    /// Lists the sections of a site, in groups and outside, in the site's order.
+    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<SiteSection>>> {
+        Box::pin(async move {
+            let Self { caller, at, share_key } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let of = at.opened_with(share_key);
+            let (tx, opened) = platform.open_site(actor, of).await?;
+            let outline = &opened.outline;
+            let sections = outline.sections();
+            let count = sections.len() as u64;
+            let at = |section: &Arc<SectionRecord>| outline.position(&Node::Section(Arc::clone(section)));
+            let items = sections.into_iter().map(|section| (at(section), Arc::clone(section))).collect();
+            let page = order::page(items, &list_identities::sections(&opened.site.id), page)?;
+            let places = page.items.iter().flat_map(|section| outline.places(Some(&section.id)));
+            let ids: Vec<SiteSpaceId> = places.map(|place| place.id.clone()).collect();
+            let seen = platform.seen(&tx, &opened, &ids).await?;
+            let items = page.items.iter().map(|section| seen.section(section)).collect();
+            Ok(Page { items, next: page.next, count: Some(count) })
+        })
+    }
+
+    /// Adds a section with its first space to a site, last in order.
+    ///
+    /// On a site without sections, the existing spaces move into a default section with the title of the site. No
+    /// address changes.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` without the permission to manage the site and the space; `Invalid` for an unknown space; `Conflict`
+    /// if the site is full.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use docs_core::{model::{AddSection, OrgId, SiteId, SpaceId}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, space: &SpaceId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let add = AddSection { space_id: space.to_string(), title: Some("Reference".parse()?), icon: None };
+    /// let section = me.org(org).site(site).sections().create(add).await?;
+    /// println!("/{} {}", section.path, section.title);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create(self, add: AddSection) -> BoxFuture<'p, Result<SiteSection>> {
+        Box::pin(async move {
+            let Self { caller, at: of, .. } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let done = platform.once(actor, Right::of_site(of), async move {
+                let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
+                let operation = SectionCreation {
+                    on: On::new(actor, of),
+                    space,
+                    id: platform.id(),
+                    place: platform.id(),
+                    wrapper: platform.id(),
+                    add,
+                };
+                let id = &operation.id;
+                platform
+                    .write_and_show(actor, &operation, |done| {
+                        Box::pin(platform.section_seen(done.tx, actor, of, id))
+                    })
+                    .await
+            });
+            done.await
+        })
+    }
+}
+
+impl<'p> SectionHandle<'p> {
+    /// Changes a section. Omitted fields stay unchanged, and a new title does not change the path. Former paths of the
+    /// section redirect to the current one.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site; `Conflict` if another section has the path; `Invalid` for a
+    /// default that is not in the section.
+    pub fn update(self, change: UpdateSection) -> BoxFuture<'p, Result<SiteSection>> {
+        Box::pin(async move {
+            let Self { caller, at: of, section: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let update =
+                SectionUpdate { on: On::new(actor, of), id: id.clone(), change, now: platform.now() };
+            platform
+                .write_and_show(actor, &update, |done| {
+                    Box::pin(platform.section_seen(done.tx, actor, of, id))
+                })
+                .await
+        })
+    }
+
+    /// Deletes a section, and removes its spaces from the site with the redirects to them. The spaces themselves stay.
+    /// Returns `true` if it existed.
+    ///
+    /// The default passes to the first remaining section. After the last section, the site has no sections and no
+    /// spaces.
+    ///
+    /// # Errors
+    ///
+    /// `Forbidden` unless the actor manages the site.
+    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
+        Box::pin(async move {
+            let Self { caller, at: of, section: id } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let delete = SectionDeletion {
+                on: On::new(actor, of),
+                id: id.clone(),
+                job: platform.id(),
+                now: platform.now(),
+            };
+            Error::existed(platform.write(actor, &delete).await)
+        })
+    }
+}
+
+impl Platform {
+    /// A section in the state of a transaction.
+    pub(super) async fn section_seen(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        of: SiteRef<'_>,
+        id: &SectionId,
+    ) -> Result<SiteSection> {
+        let opened = self.opened(tx, actor, of.into()).await?;
+        let outline = &opened.outline;
+        let section = outline.section(id).cloned().ok_or_else(missing)?;
+        let ids: Vec<SiteSpaceId> = outline.places(Some(id)).iter().map(|place| place.id.clone()).collect();
+        Ok(self.seen(tx, &opened, &ids).await?.section(&section))
+    }
+}
+
+struct SectionCreation {
+    on: On,
+    space: SpaceId,
+    id: SectionId,
+    place: SiteSpaceId,
+    /// The section for the existing spaces of the site.
+    wrapper: SectionId,
+    add: AddSection,
+}
+
+#[async_trait]
+impl Operation for SectionCreation {
+    type Out = ();
+    const NAME: &'static str = "site_section_add";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (site, outline) = self.on.open(tx).await?;
+        let space = manageable(tx, &self.on.actor, (&self.on.org, &self.space), "spaceId").await?;
+        check_spaces(&outline)?;
+        if outline.sections().len() >= MAX_SECTIONS {
+            return Err(Error::conflict(format!("a site has at most {MAX_SECTIONS} sections")));
+        }
+        let mut last = outline.children(None).last().map(Node::rank);
+        let mut default = site.default_section.clone();
+        if !outline.places(None).is_empty() {
+            last = Some(self.wrap(tx, &site, &outline, order::behind(last)).await?);
+            default = Some(self.wrapper.clone());
+        }
+        append(tx, (&site, Some(&self.id)), &[], &space, &self.place).await?;
+        let beside = outline.places(site.default_section.as_ref());
+        self.section(tx, (&site, beside), &space, order::behind(last)).await?;
+        let new = SiteRecord {
+            default_section: Some(default.unwrap_or_else(|| self.id.clone())),
+            default_site_space: None,
+            ..SiteRecord::clone(&site)
+        };
+        if new != *site {
+            tx.put(&*site, new)?;
+        }
+        Ok(())
+    }
+}
+
+impl SectionCreation {
+    /// Creates the new section.
+    async fn section(
+        &self,
+        tx: &mut Tx,
+        (site, beside): (&SiteRecord, &[Arc<SiteSpaceRecord>]),
+        space: &SpaceRecord,
+        rank: u64,
+    ) -> Result<()> {
+        let title = match &self.add.title {
+            Some(title) => title.clone(),
+            // The limit of a space's title may be lower than that of a section's.
+            None => SiteTitle::cut(&space.title)
+                .or_else(|| SiteTitle::cut("Untitled"))
+                .ok_or_else(crate::platform::sites::site::untitled)?,
+        };
+        tx.create(SectionRecord {
+            id: self.id.clone(),
+            site: site.id.clone(),
+            group: None,
+            rank,
+            path: free_section_path(tx, &site.id, beside, &title, self.id.as_str()).await?,
+            former_paths: Vec::new(),
+            title,
+            description: None,
+            icon: self.add.icon.clone(),
+            condition: None,
+            default_site_space: Some(self.place.clone()),
+        });
+        Ok(())
+    }
+
+    /// Moves the spaces of a site without sections into a section. Returns its rank.
+    async fn wrap(&self, tx: &mut Tx, site: &SiteRecord, outline: &Outline, rank: u64) -> Result<u64> {
+        let places = outline.places(None);
+        let path = free_section_path(tx, &site.id, places, &site.title, self.wrapper.as_str()).await?;
+        tx.create(SectionRecord {
+            id: self.wrapper.clone(),
+            site: site.id.clone(),
+            group: None,
+            rank,
+            title: site.title.clone(),
+            path,
+            former_paths: Vec::new(),
+            description: None,
+            icon: None,
+            condition: None,
+            default_site_space: site.default_site_space.clone(),
+        });
+        for place in places {
+            let section = Some(self.wrapper.clone());
+            tx.put(&**place, SiteSpaceRecord { section, ..SiteSpaceRecord::clone(place) })?;
+        }
+        Ok(rank)
+    }
+}
+
+struct SectionUpdate {
+    on: On,
+    id: SectionId,
+    change: UpdateSection,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for SectionUpdate {
+    type Out = ();
+    const NAME: &'static str = "site_section_update";
+
+    fn taken(&self, _key: &Key) -> Error {
+        Error::conflict("path: another section of the site has it")
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let site = self.on.manage(tx).await?;
+        let old: Option<Arc<SectionRecord>> = tx.get(&SectionRecord::at(&self.id)).await?;
+        let old = old.filter(|section| section.site == site.id).ok_or_else(missing)?;
+        let change = self.change.clone();
+        let mut new = SectionRecord::clone(&old);
+        new.title = change.title.unwrap_or(new.title);
+        if let Some(path) = change.path {
+            rename((&mut new.path, &mut new.former_paths), path, self.now);
+        }
+        new.condition = change.condition.apply(new.condition);
+        new.icon = change.icon.apply(new.icon);
+        new.description = change.description.apply(new.description);
+        if let Some(wanted) = change.default_site_space {
+            let id = parse_place("defaultSiteSpace", &wanted)?;
+            let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&id)).await?;
+            if place.is_none_or(|place| place.section.as_ref() != Some(&self.id)) {
+                return Err(Error::invalid("defaultSiteSpace", "the section has no such site space"));
+            }
+            new.default_site_space = Some(id);
+        }
+        if new != *old {
+            tx.put(&*old, new)?;
+        }
+        Ok(())
+    }
+}
+
+struct SectionDeletion {
+    on: On,
+    id: SectionId,
+    /// The job for redirects beyond the batch.
+    job: JobId,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for SectionDeletion {
+    type Out = ();
+    const NAME: &'static str = "site_section_delete";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (site, outline) = self.on.open(tx).await?;
+        let section = outline.section(&self.id).ok_or_else(missing)?;
+        let places = outline.places(Some(&self.id)).iter().map(|place| place.id.to_string());
+        let parts = places.chain([self.id.to_string()]).collect();
+        settings::drop_redirects(tx, &site.id, parts, (&self.job, self.now)).await?;
+        for place in outline.places(Some(&self.id)) {
+            tx.delete(&**place);
+            settings::drop_override(tx, &site.id, &place.id).await?;
+        }
+        tx.delete(&**section);
+        if outline.is_default_section(section) {
+            let remain = outline.sections();
+            let first = remain.into_iter().find(|other| other.id != self.id);
+            let default_section = first.map(|first| first.id.clone());
+            tx.put(&*site, SiteRecord { default_section, ..SiteRecord::clone(&site) })?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn missing() -> Error {
+    Error::not_found("section")
+}
