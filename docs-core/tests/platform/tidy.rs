@@ -1,7 +1,9 @@
 //! Automatically checked rules of the repository.
 
 mod citations;
+mod cycles;
 mod layers;
+mod modules;
 mod numbers;
 mod sizes;
 
