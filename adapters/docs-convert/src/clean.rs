@@ -2,6 +2,7 @@
 
 use crate::{
     dom::{Dom, Id, Kind, ROOT},
+    hint::hint_style,
     text::collapse,
 };
 
@@ -141,7 +142,7 @@ fn is_dropped(dom: &Dom, id: Id) -> bool {
     }
     let is_hidden = dom.attribute(id, "hidden").is_some() || dom.attribute(id, "aria-hidden") == Some("true");
     let classes = dom.classes(id);
-    let is_aside = name == "aside" && crate::render::hint_style(&classes).is_none();
+    let is_aside = name == "aside" && hint_style(&classes).is_none();
     let is_role = dom.attribute(id, "role").is_some_and(|role| DROPPED_ROLES.contains(&role));
     is_hidden || is_aside || is_role || classes.iter().any(|class| DROPPED_CLASSES.contains(&class.as_str()))
 }

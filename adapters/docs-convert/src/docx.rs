@@ -8,10 +8,9 @@ use docs_ports::{ConvertError, ConvertedPage, Document};
 
 use self::{
     body::Body,
-    parts::{Parts, TITLE},
-    xml::Xml,
+    parts::{Parts, TITLE, part},
 };
-use crate::{archive::Archive, charset, clean::Content, html::titled, link::Links, render};
+use crate::{archive::Archive, clean::Content, html::titled, link::Links, render};
 
 pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
     let mut archive = Archive::open(&document.bytes, "a Word document (.docx)")?;
@@ -33,10 +32,4 @@ pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
         images: links.images,
         files: read.files,
     })
-}
-
-/// Returns a part of the document as a tree, or `None` if it does not exist.
-fn part(archive: &mut Archive<'_>, path: &str) -> Result<Option<Xml>, ConvertError> {
-    let Some(bytes) = archive.part(path)? else { return Ok(None) };
-    Xml::read(&charset::xml(&bytes)).map(Some)
 }

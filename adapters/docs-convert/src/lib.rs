@@ -12,6 +12,7 @@ mod charset;
 mod clean;
 mod docx;
 mod dom;
+mod hint;
 mod html;
 mod link;
 mod markdown;

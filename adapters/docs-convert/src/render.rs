@@ -13,39 +13,14 @@ use self::{
 use crate::{
     clean::Content,
     dom::{Id, Kind},
+    hint::{hint_style, style_of},
     link::Links,
-    text::collapse,
+    text::{collapse, longest_run},
 };
 
 /// Maximum nesting of lists and quotations. Deeper ones are rendered on the last level. The limit exists because each
 /// level adds a prefix to every line.
 const MAX_NESTED: usize = 8;
-/// Words in the class names of hints, and the resulting hint style.
-const HINTS: [(&str, &str); 12] = [
-    ("note", "info"),
-    ("info", "info"),
-    ("important", "info"),
-    ("seealso", "info"),
-    ("tip", "success"),
-    ("hint", "success"),
-    ("success", "success"),
-    ("warning", "warning"),
-    ("caution", "warning"),
-    ("attention", "warning"),
-    ("danger", "danger"),
-    ("error", "danger"),
-];
-/// Classes that mark an element as a hint.
-const HINT_CLASSES: [&str; 8] = [
-    "admonition",
-    "alert",
-    "callout",
-    "custom-block",
-    "hint",
-    "markdown-alert",
-    "notecard",
-    "theme-admonition",
-];
 /// Classes of the title line of a hint, which states its kind.
 const HINT_TITLES: [&str; 4] =
     ["admonition-title", "admonition-heading", "custom-block-title", "markdown-alert-title"];
@@ -56,21 +31,6 @@ pub(crate) fn markdown(content: &Content<'_>, links: &mut Links) -> String {
     let mut blocks = Blocks::default();
     renderer.children(content.top, &mut blocks);
     blocks.join()
-}
-
-/// Returns the hint style for the classes of an element, or `None` if it is not a hint.
-pub(crate) fn hint_style(classes: &[String]) -> Option<&'static str> {
-    let is_hint =
-        |class: &&str| classes.iter().any(|own| own == class || own.starts_with(&format!("{class}-")));
-    HINT_CLASSES.iter().find(|class| is_hint(class))?;
-    let words = classes.iter().flat_map(|class| class.split(['-', '_']));
-    // Classes such as `hint` name the kind of the element, not the style.
-    let style = words.filter(|word| !matches!(*word, "hint" | "alert")).find_map(style_of);
-    Some(style.unwrap_or("info"))
-}
-
-fn style_of(word: &str) -> Option<&'static str> {
-    HINTS.iter().find(|(known, _)| *known == word).map(|(_, style)| *style)
 }
 
 struct Renderer<'a, 'l> {
@@ -428,15 +388,4 @@ fn prefixed(text: &str, (first, rest): (&str, &str), out: &mut String) {
         out.push_str(if line.is_empty() { prefix.trim_end() } else { prefix });
         out.push_str(line);
     }
-}
-
-/// Returns the length of the longest run of a character.
-fn longest_run(text: &str, wanted: char) -> usize {
-    let mut longest = 0;
-    let mut run = 0;
-    for c in text.chars() {
-        run = if c == wanted { run + 1 } else { 0 };
-        longest = longest.max(run);
-    }
-    longest
 }

@@ -1,4 +1,4 @@
-//! Whitespace normalization.
+//! Whitespace normalization, and runs of characters.
 
 /// Replaces each run of whitespace by one space, and trims both ends.
 pub(crate) fn collapse(text: &str) -> String {
@@ -10,4 +10,15 @@ pub(crate) fn collapse(text: &str) -> String {
         out.push_str(word);
     }
     out
+}
+
+/// Returns the length of the longest run of a character.
+pub(crate) fn longest_run(text: &str, wanted: char) -> usize {
+    let mut longest = 0;
+    let mut run = 0;
+    for c in text.chars() {
+        run = if c == wanted { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    longest
 }

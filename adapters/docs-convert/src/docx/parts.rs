@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use docs_ports::ConvertError;
 
-use super::{part, xml::Xml};
-use crate::archive::Archive;
+use super::xml::Xml;
+use crate::{archive::Archive, charset};
 
 /// Number of list levels in Word.
 const LEVELS: usize = 9;
@@ -191,6 +191,12 @@ fn role_of(name: &str) -> Role {
 fn spaced(id: &str) -> String {
     let stem = id.trim_end_matches(|c: char| c.is_ascii_digit());
     format!("{} {}", stem.to_lowercase(), &id[stem.len()..]).trim_end().to_owned()
+}
+
+/// Returns a part of the document as a tree, or `None` if it does not exist.
+pub(super) fn part(archive: &mut Archive<'_>, path: &str) -> Result<Option<Xml>, ConvertError> {
+    let Some(bytes) = archive.part(path)? else { return Ok(None) };
+    Xml::read(&charset::xml(&bytes)).map(Some)
 }
 
 #[cfg(test)]

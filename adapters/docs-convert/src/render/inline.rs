@@ -1,6 +1,7 @@
 //! Rendering of a line: text runs with marks.
 
 use super::escape::{self, Start};
+use crate::text::longest_run;
 
 /// Inline formatting of text, as a bit set.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -259,7 +260,7 @@ fn words(text: &str) -> String {
 }
 
 fn code_span(code: &str, context: InlineContext) -> String {
-    let fence = "`".repeat(super::longest_run(code, '`') + 1);
+    let fence = "`".repeat(longest_run(code, '`') + 1);
     let pad = if code.starts_with('`') || code.ends_with('`') { " " } else { "" };
     // A pipe ends a table cell even within code.
     let code = if context == InlineContext::Cell { code.replace('|', "\\|") } else { code.to_owned() };

@@ -11,7 +11,6 @@ use super::{modules::Modules, packages};
 /// Crates whose files may form cycles, with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("docs-content", "not yet cut"),
-    ("docs-convert", "not yet cut"),
     ("docs-core", "being moved into layers"),
     ("docs-expression", "not yet cut"),
     ("docs-git", "not yet cut"),
