@@ -13,7 +13,7 @@ use docs_ports::GitError;
 use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 
-use crate::clone::no_room;
+use crate::failure::no_room;
 
 /// A folder of cached repositories. The least recently used ones are evicted when the size limit is exceeded.
 #[derive(Debug)]

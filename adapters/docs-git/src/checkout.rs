@@ -11,7 +11,8 @@ use parking_lot::Mutex;
 
 use crate::{
     Limits,
-    clone::{Held, broken},
+    clone::Held,
+    failure::broken,
     listing::{self, MAX_LINK, MAX_PATH},
     meter::{file_too_large, repository_too_large},
     objects,

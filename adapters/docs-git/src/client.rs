@@ -22,7 +22,7 @@ use crate::{
     disk,
     line::line,
     listing,
-    push::{self, Base, Update},
+    push::{self, Base, update::Update},
     scratch::{Scratch, Source},
     transport, web,
 };

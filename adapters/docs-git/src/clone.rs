@@ -19,6 +19,7 @@ use git2::{
 use crate::{
     Limits,
     cache::{self, Kept, Lease},
+    failure::{broken, no_room},
     line::Line,
     meter::repository_too_large,
     objects, redact,
@@ -316,14 +317,4 @@ pub(crate) fn refusal(reason: &str) -> GitError {
         true => GitError::NoRepository,
         false => GitError::Broken(reason.escape_debug().to_string()),
     }
-}
-
-pub(crate) fn broken(error: &git2::Error) -> GitError {
-    GitError::Broken(error.message().to_owned())
-}
-
-/// Returns the error for a full or locked disk, which may be temporary.
-pub(crate) fn no_room(reason: &str) -> GitError {
-    tracing::error!(reason, "a repository cannot be written");
-    GitError::Unreachable("this server has no room for the repository".to_owned())
 }

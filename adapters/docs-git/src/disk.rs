@@ -12,7 +12,8 @@ use git2::{ErrorClass, ErrorCode, Oid, Repository, RepositoryOpenFlags};
 use crate::{
     Limits,
     checkout::{GitCheckout, Shared},
-    clone::{Held, broken},
+    clone::Held,
+    failure::broken,
     objects,
 };
 

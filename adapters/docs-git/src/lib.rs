@@ -14,6 +14,7 @@ mod checkout;
 mod client;
 mod clone;
 mod disk;
+mod failure;
 mod folder;
 mod limits;
 mod line;

@@ -33,7 +33,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
 
 /// Returns the Git object id of a blob.
 pub(crate) fn blob_id(bytes: &[u8]) -> Result<Oid, GitError> {
-    Oid::hash_object(ObjectType::Blob, bytes).map_err(|error| crate::clone::broken(&error))
+    Oid::hash_object(ObjectType::Blob, bytes).map_err(|error| crate::failure::broken(&error))
 }
 
 /// Creates a commit for files that are not in Git.

@@ -3,7 +3,7 @@
 use docs_ports::GitError;
 use git2::{ErrorCode, ObjectType, Odb, Oid, Repository};
 
-use crate::{clone::broken, meter::object_too_large};
+use crate::{failure::broken, meter::object_too_large};
 
 /// Maximum length of a chain of tags.
 const MAX_TAGS: usize = 16;

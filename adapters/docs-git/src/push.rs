@@ -7,6 +7,7 @@ mod answers;
 mod disk;
 mod pack;
 mod tree;
+pub(crate) mod update;
 mod web;
 
 use std::time::Duration;
@@ -19,25 +20,19 @@ use git2::{ObjectType, Oid, Repository};
 use self::{
     pack::{Pack, PackWriter},
     tree::{Changes, TreeEditor},
+    update::Update,
     web::Receiver,
 };
 use crate::{
     Limits, address,
     clone::{Fetched, Held},
+    failure::broken,
     listing,
     meter::{file_too_large, repository_too_large},
     web::Session,
 };
 
 pub(crate) use self::disk::push as to_disk;
-
-/// The requested update of a ref.
-#[derive(Debug)]
-pub(crate) struct Update {
-    reference: String,
-    expected: Option<Oid>,
-    pub(crate) parent: Option<Oid>,
-}
 
 /// The parent of the commit to push.
 pub(crate) struct Base {
@@ -60,27 +55,11 @@ pub(crate) struct Way {
     pub(crate) limits: Limits,
 }
 
-impl Update {
-    pub(crate) fn new(request: &PushRequest) -> Result<Self, GitError> {
-        let id = |text: &Option<String>| {
-            let Some(text) = text else { return Ok(None) };
-            let id = Oid::from_str(text).ok().filter(|id| text.len() == 40 && !id.is_zero());
-            id.map(Some).ok_or_else(|| GitError::Ref(format!("`{}` names no commit", text.escape_debug())))
-        };
-        let (expected, parent) = (id(&request.expected)?, id(&request.parent)?);
-        if expected.is_some() && expected != parent {
-            // The commits that the ref points at would be lost.
-            return Err(GitError::Moved);
-        }
-        Ok(Self { reference: request.reference.clone(), expected, parent })
-    }
-}
-
 impl Base {
     /// Creates the base from a fetched commit.
     pub(crate) fn new(fetched: Fetched) -> Result<Self, GitError> {
         let Fetched { repository, commit, held } = fetched;
-        let tree = repository.find_commit(commit).map_err(|error| crate::clone::broken(&error))?.tree_id();
+        let tree = repository.find_commit(commit).map_err(|error| broken(&error))?.tree_id();
         Ok(Self { repository, tree, _held: held })
     }
 }

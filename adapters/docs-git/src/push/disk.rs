@@ -8,11 +8,13 @@ use std::{
 use docs_ports::{Commit, GitError, PushFiles, PushRequest};
 use git2::{ErrorCode, Oid, Repository};
 
-use super::{Base, Made, Update, make};
+use super::{Base, Made, make, update::Update};
 use crate::{
     Limits,
-    clone::{Fetched, Held, broken, no_room},
-    disk, listing, objects,
+    clone::{Fetched, Held},
+    disk,
+    failure::{broken, no_room},
+    listing, objects,
 };
 
 /// Hooks that can refuse a push. Hooks are not run here, so a push to a repository with one of them is rejected.

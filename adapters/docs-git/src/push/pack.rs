@@ -11,7 +11,7 @@ use flate2::{Compression, write::ZlibEncoder};
 use git2::{ObjectType, Oid};
 use sha1::{Digest as _, Sha1};
 
-use crate::clone::{broken, no_room};
+use crate::failure::{broken, no_room};
 
 /// Collects the objects of a push.
 pub(super) struct PackWriter {

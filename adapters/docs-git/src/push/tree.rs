@@ -6,7 +6,7 @@ use docs_ports::{GitError, check_push_path};
 use git2::{ObjectType, Oid, Repository};
 
 use super::pack::PackWriter;
-use crate::{clone::broken, objects::check_folder};
+use crate::{failure::broken, objects::check_folder};
 
 /// The changes in a folder.
 #[derive(Debug, Default)]

@@ -19,9 +19,9 @@ use tokio::{
 };
 
 use super::{
-    Update,
     answers::{MAX_TEXT, Report, ReportReader},
     pack::Pack,
+    update::Update,
 };
 use crate::{
     advertisement::{Advertisement, AdvertisementReader},

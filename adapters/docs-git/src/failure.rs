@@ -1,0 +1,13 @@
+//! Errors of repositories on disk.
+
+use docs_ports::GitError;
+
+pub(crate) fn broken(error: &git2::Error) -> GitError {
+    GitError::Broken(error.message().to_owned())
+}
+
+/// Returns the error for a full or locked disk, which may be temporary.
+pub(crate) fn no_room(reason: &str) -> GitError {
+    tracing::error!(reason, "a repository cannot be written");
+    GitError::Unreachable("this server has no room for the repository".to_owned())
+}
