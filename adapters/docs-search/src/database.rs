@@ -1,19 +1,14 @@
 //! The file of an index: its location, its tables, and how it is opened.
 
 use std::{
-    fs::{self, File, TryLockError},
-    io,
+    fs, io,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
-use crate::{
-    OpenError,
-    failure::{Failure, Outcome},
-    generation::Opened,
-};
+use crate::failure::{Failure, Outcome};
 
 /// The version of the format: tables, their content, and tokenization. An index of another version is rebuilt.
 const FORM: i64 = 1;
@@ -65,46 +60,15 @@ pub(crate) struct IndexFile {
     path: PathBuf,
 }
 
-/// A folder that is locked by this process until the value is dropped or the process ends.
-pub(crate) struct Folder {
-    pub(crate) file: IndexFile,
-    _lock: File,
-}
-
-impl Folder {
-    /// Locks a subfolder of the given folder, so that only files of the index are ever removed.
-    pub(crate) fn take(folder: &Path) -> Result<Self, OpenError> {
-        let folder = folder.join("sqlite");
-        let place = folder.display().to_string();
-        let unusable = |error: io::Error| OpenError::Folder { place: place.clone(), why: error.to_string() };
-        docs_disk::create_folder(&folder).map_err(unusable)?;
-        let lock = docs_disk::create_file(&folder.join("lock")).map_err(unusable)?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self { file: IndexFile { path: folder.join("index.db") }, _lock: lock }),
-            Err(TryLockError::WouldBlock) => Err(OpenError::InUse { place }),
-            Err(TryLockError::Error(error)) => Err(unusable(error)),
-        }
-    }
-
-    /// Opens the index, or rebuilds it if it is unusable.
-    pub(crate) fn open(&self) -> Result<Opened, OpenError> {
-        let place = self.file.path.display().to_string();
-        let unusable = |error: &dyn std::fmt::Display| OpenError::Folder {
-            place: place.clone(),
-            why: error.to_string(),
-        };
-        match Opened::open(&self.file) {
-            Err(error) if error.is_damage() => {
-                tracing::warn!(%place, %error, "the search index cannot be used and is made anew");
-                self.file.remove().map_err(|error| unusable(&error))?;
-                Opened::open(&self.file).map_err(|error| unusable(&error))
-            }
-            opened => opened.map_err(|error| unusable(&error)),
-        }
-    }
-}
-
 impl IndexFile {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Opens the writing connection. Creates missing tables.
     pub(crate) fn writer(&self) -> Outcome<Connection> {
         self.create();

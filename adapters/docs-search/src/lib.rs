@@ -10,6 +10,7 @@
 mod batch;
 mod database;
 mod failure;
+mod folder;
 mod generation;
 mod lookup;
 mod postings;
@@ -26,9 +27,10 @@ use docs_ports::{
 };
 use tokio::sync::Semaphore;
 
+pub use self::folder::OpenError;
 use self::{
-    database::Folder,
     failure::Outcome,
+    folder::Folder,
     generation::{Current, Snapshot},
     writer::{Task, Writer},
 };
@@ -55,29 +57,6 @@ pub struct SqliteSearch {
     current: Arc<Current>,
     turns: Arc<Semaphore>,
     writer: Arc<Writer>,
-}
-
-/// An error when opening an index.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OpenError {
-    /// The folder cannot be created or written.
-    #[error("the folder {place} cannot hold a search index: {why}")]
-    Folder {
-        /// The path of the folder.
-        place: String,
-        /// The error of the operating system.
-        why: String,
-    },
-    /// Another process uses the folder.
-    #[error("the search index in {place} is in use by another process")]
-    InUse {
-        /// The path of the folder.
-        place: String,
-    },
-    /// The writing thread cannot be started.
-    #[error("the search index cannot be started: {0}")]
-    Start(String),
 }
 
 impl SqliteSearch {

@@ -15,9 +15,9 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use crate::{
-    OpenError, batch,
-    database::Folder,
+    batch,
     failure::{Failure, Outcome},
+    folder::{Folder, OpenError},
     generation::{Current, Opened},
 };
 

@@ -1,0 +1,71 @@
+//! The folder of an index, used by one process at a time.
+
+use std::{
+    fs::{File, TryLockError},
+    io,
+    path::Path,
+};
+
+use crate::{database::IndexFile, generation::Opened};
+
+/// A folder that is locked by this process until the value is dropped or the process ends.
+pub(crate) struct Folder {
+    pub(crate) file: IndexFile,
+    _lock: File,
+}
+
+impl Folder {
+    /// Locks a subfolder of the given folder, so that only files of the index are ever removed.
+    pub(crate) fn take(folder: &Path) -> Result<Self, OpenError> {
+        let folder = folder.join("sqlite");
+        let place = folder.display().to_string();
+        let unusable = |error: io::Error| OpenError::Folder { place: place.clone(), why: error.to_string() };
+        docs_disk::create_folder(&folder).map_err(unusable)?;
+        let lock = docs_disk::create_file(&folder.join("lock")).map_err(unusable)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { file: IndexFile::new(folder.join("index.db")), _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(OpenError::InUse { place }),
+            Err(TryLockError::Error(error)) => Err(unusable(error)),
+        }
+    }
+
+    /// Opens the index, or rebuilds it if it is unusable.
+    pub(crate) fn open(&self) -> Result<Opened, OpenError> {
+        let place = self.file.path().display().to_string();
+        let unusable = |error: &dyn std::fmt::Display| OpenError::Folder {
+            place: place.clone(),
+            why: error.to_string(),
+        };
+        match Opened::open(&self.file) {
+            Err(error) if error.is_damage() => {
+                tracing::warn!(%place, %error, "the search index cannot be used and is made anew");
+                self.file.remove().map_err(|error| unusable(&error))?;
+                Opened::open(&self.file).map_err(|error| unusable(&error))
+            }
+            opened => opened.map_err(|error| unusable(&error)),
+        }
+    }
+}
+
+/// An error when opening an index.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The folder cannot be created or written.
+    #[error("the folder {place} cannot hold a search index: {why}")]
+    Folder {
+        /// The path of the folder.
+        place: String,
+        /// The error of the operating system.
+        why: String,
+    },
+    /// Another process uses the folder.
+    #[error("the search index in {place} is in use by another process")]
+    InUse {
+        /// The path of the folder.
+        place: String,
+    },
+    /// The writing thread cannot be started.
+    #[error("the search index cannot be started: {0}")]
+    Start(String),
+}
