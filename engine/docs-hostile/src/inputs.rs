@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::Parser;
+use crate::parser::Parser;
 
 /// Lengths in bytes of the inputs that repeat one piece.
 const SHORT: usize = 40_000;

@@ -21,6 +21,7 @@
 
 mod heap;
 mod inputs;
+mod parser;
 mod tex;
 
 use std::{
@@ -33,6 +34,7 @@ use cpu_time::{ProcessTime, ThreadTime};
 
 pub use heap::{own_peak_of, peak_of};
 pub use inputs::Random;
+pub use parser::{Parser, Read};
 pub use tex::TEX;
 
 /// The stack size of a runtime thread.
@@ -45,37 +47,6 @@ pub const MEMORY: usize = 20;
 pub const OWN: usize = 1 << 20;
 /// Maximum time per input, if time is checked.
 const MOST_TIME: Duration = Duration::from_secs(1);
-
-/// A parser of untrusted input.
-#[derive(Clone, Copy, Debug)]
-pub struct Parser {
-    /// The name for `DOCS_FUZZ_PARSER`.
-    pub name: &'static str,
-    /// The fragments of inputs.
-    pub pieces: &'static [&'static str],
-    /// Prefixes and suffixes of the repeated part.
-    pub frames: &'static [(&'static str, &'static str)],
-    /// Maximum length of an input in bytes: longer ones are rejected before parsing.
-    pub most: usize,
-    /// Constant memory in bytes that every input may use in addition to [`MEMORY`] per byte.
-    pub own: usize,
-    /// The function under test.
-    pub read: Read,
-}
-
-/// The function under test and its input type.
-#[derive(Clone, Copy, Debug)]
-pub enum Read {
-    /// Parses the text itself.
-    Text(fn(&str)),
-    /// Parses bytes that are generated from the text. Their generation and size do not count.
-    Bytes {
-        /// Generates the bytes.
-        make: fn(&str) -> Vec<u8>,
-        /// Parses them.
-        read: fn(&[u8]),
-    },
-}
 
 /// Runs all parsers on one thread with a small stack: first with repeated pieces, then with random inputs. Measures all
 /// threads of the process, so tests that call this run one after the other.
