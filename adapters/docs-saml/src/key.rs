@@ -13,7 +13,7 @@ use x509_cert::{
     },
 };
 
-use crate::refused;
+use crate::refusal::refused;
 
 /// An RSA key (RFC 8017).
 const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");

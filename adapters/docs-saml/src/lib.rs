@@ -7,6 +7,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `refusal` | the error of a refused message |
 //! | `scan` | limits of a document, checked before parsing |
 //! | `xml` | element lookup and text extraction |
 //! | `key` | certificate keys and signature algorithms |
@@ -15,6 +16,7 @@
 //! | `request` | requests and metadata |
 
 mod key;
+mod refusal;
 mod request;
 mod response;
 mod scan;
@@ -24,13 +26,7 @@ mod xml;
 use docs_model::{SamlService, Timestamp};
 use docs_ports::{Saml, SamlIdentity, SamlRefused, SamlRequest, SamlTrust};
 
-/// Maximum size of a response in bytes of XML.
-pub const MAX_RESPONSE_BYTES: usize = 256 * 1024;
-/// Permitted clock skew between a provider and this service, in seconds.
-pub const CLOCK_SKEW_SECONDS: i64 = 60;
-/// Maximum time in seconds from now to the end of a response's validity, and maximum distance of its issue time from
-/// now.
-pub const MAX_VALIDITY_SECONDS: i64 = 24 * 60 * 60;
+pub use self::response::{CLOCK_SKEW_SECONDS, MAX_RESPONSE_BYTES, MAX_VALIDITY_SECONDS};
 
 /// The [`Saml`] port, implemented on XML.
 ///
@@ -68,8 +64,4 @@ impl Saml for XmlSaml {
     fn metadata(&self, service: &SamlService) -> String {
         request::metadata(service)
     }
-}
-
-fn refused(why: impl Into<String>) -> SamlRefused {
-    SamlRefused(why.into())
 }

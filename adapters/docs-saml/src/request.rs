@@ -10,7 +10,7 @@ use flate2::{Compression, write::DeflateEncoder};
 use url::Url;
 
 use crate::{
-    refused,
+    refusal::refused,
     xml::{ASSERTION, PROTOCOL},
 };
 

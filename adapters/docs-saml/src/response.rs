@@ -6,13 +6,19 @@ use docs_ports::{SamlIdentity, SamlRefused, SamlTrust};
 use roxmltree::{Document, Node};
 
 use crate::{
-    CLOCK_SKEW_SECONDS, MAX_RESPONSE_BYTES, MAX_VALIDITY_SECONDS,
     key::{Key, base64},
-    refused,
+    refusal::refused,
     signature::verified,
     xml::{ASSERTION, DSIG, PROTOCOL, at_most_one, attribute, children, is, one, parse, text},
 };
 
+/// Maximum size of a response in bytes of XML.
+pub const MAX_RESPONSE_BYTES: usize = 256 * 1024;
+/// Permitted clock skew between a provider and this service, in seconds.
+pub const CLOCK_SKEW_SECONDS: i64 = 60;
+/// Maximum time in seconds from now to the end of a response's validity, and maximum distance of its issue time from
+/// now.
+pub const MAX_VALIDITY_SECONDS: i64 = 24 * 60 * 60;
 /// The status of a successful response.
 const SUCCESS: &str = "urn:oasis:names:tc:SAML:2.0:status:Success";
 /// The confirmation method for the bearer of an assertion.

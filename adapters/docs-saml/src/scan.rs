@@ -6,7 +6,7 @@
 
 use docs_ports::SamlRefused;
 
-use crate::refused;
+use crate::refusal::refused;
 
 /// Maximum number of elements.
 const MAX_ELEMENTS: usize = 4_000;

@@ -13,7 +13,7 @@ use xml_sec::c14n::{C14nAlgorithm, C14nMode, canonicalize};
 
 use crate::{
     key::{Key, base64, digest_of},
-    refused,
+    refusal::refused,
     xml::{DSIG, attribute, is, one, parse, text},
 };
 

@@ -3,7 +3,7 @@
 use docs_ports::SamlRefused;
 use roxmltree::{Document, Node, ParsingOptions};
 
-use crate::{refused, scan};
+use crate::{refusal::refused, scan};
 
 /// The namespace of assertions.
 pub(crate) const ASSERTION: &str = "urn:oasis:names:tc:SAML:2.0:assertion";

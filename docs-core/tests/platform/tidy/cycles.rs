@@ -20,7 +20,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("docs-openapi", "not yet cut"),
     ("docs-pdf", "not yet cut"),
     ("docs-ports", "not yet cut"),
-    ("docs-saml", "not yet cut"),
     ("docs-server", "not yet cut"),
     ("docs-site", "not yet cut"),
     ("docs-sqlstore", "not yet cut"),

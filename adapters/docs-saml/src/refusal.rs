@@ -1,0 +1,7 @@
+//! The refusal of a message.
+
+use docs_ports::SamlRefused;
+
+pub(crate) fn refused(why: impl Into<String>) -> SamlRefused {
+    SamlRefused(why.into())
+}
