@@ -4,7 +4,10 @@ use std::collections::HashSet;
 
 use docs_ports::{MAX_SPEC_PROBLEMS, SpecFile, SpecFormat, SpecProblem};
 
-use crate::{as_text, place::line_of, text::Unparsed};
+use crate::{
+    place::line_of,
+    text::{Unparsed, as_text},
+};
 
 /// Maximum number of bytes that are parsed again to find the lines of problems.
 const LOCATED_BYTES: usize = 40_000_000;

@@ -10,6 +10,7 @@
 mod findings;
 mod node;
 mod outline;
+mod parsed;
 mod place;
 mod references;
 mod shape;
@@ -18,15 +19,13 @@ mod text;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use docs_ports::{
-    MAX_SPEC_BYTES, ReadSpec, ReadSpecFile, SpecError, SpecFile, SpecFiles, SpecFormat, SpecOutline,
-    SpecReader,
+    MAX_SPEC_BYTES, ReadSpec, ReadSpecFile, SpecError, SpecFiles, SpecFormat, SpecOutline, SpecReader,
 };
 
 use crate::{
     findings::Findings,
-    node::Node,
+    parsed::Parsed,
     references::{Files, referred_files},
     text::parse,
 };
@@ -44,13 +43,6 @@ impl SpecReader for OpenApiReader {
             Err(SpecError::Failed(error.to_string()))
         })
     }
-}
-
-/// A parsed file.
-struct Parsed<'a> {
-    file: &'a SpecFile,
-    format: SpecFormat,
-    root: Arc<Node>,
 }
 
 /// Stack size of the reader thread. Nesting is limited, but at the limit an unoptimised build needs several megabytes,
@@ -115,10 +107,4 @@ fn read_here(files: &SpecFiles) -> Result<ReadSpec, SpecError> {
 fn nothing(findings: Findings<'_>) -> ReadSpec {
     let (problems, outline) = (findings.told(), SpecOutline::default());
     ReadSpec { outline, problems, missing: Vec::new(), files: Vec::new() }
-}
-
-/// Decodes bytes as UTF-8 without a byte order mark. Returns the position of the first invalid byte as an error.
-fn as_text(bytes: &Bytes) -> Result<&str, usize> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    std::str::from_utf8(bytes).map_err(|error| error.valid_up_to())
 }

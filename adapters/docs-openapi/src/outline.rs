@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use docs_ports::{SpecOperation, SpecOutline, SpecTag};
 
 use crate::{
-    Parsed,
     node::Node,
+    parsed::Parsed,
     references::Files,
     shape::{MAX_TAGS, OpenApiVersion, operations},
 };

@@ -6,7 +6,7 @@ use docs_ports::SpecFile;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use crate::{Parsed, findings::Findings, node::Node};
+use crate::{findings::Findings, node::Node, parsed::Parsed};
 
 /// Fields whose values are data. References are not resolved in them.
 const DATA: [&str; 4] = ["example", "default", "enum", "const"];

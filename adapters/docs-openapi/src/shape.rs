@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::{
-    Parsed,
     findings::Findings,
     node::Node,
+    parsed::Parsed,
     references::{Files, escaped},
 };
 

@@ -5,10 +5,7 @@ use docs_ports::{SpecFormat, SpecProblem};
 use serde::de::DeserializeSeed;
 use serde_saphyr::NonFiniteFloatPolicy;
 
-use crate::{
-    as_text,
-    node::{Left, MAX_NODES, MAX_TEXT_BYTES, Node, ReadNode},
-};
+use crate::node::{Left, MAX_NODES, MAX_TEXT_BYTES, Node, ReadNode};
 
 /// Maximum nesting of a document. The same limit as in `serde_json`.
 pub(crate) const MAX_DEPTH: usize = 127;
@@ -103,4 +100,10 @@ fn read_yaml<'de, S: DeserializeSeed<'de>>(text: &'de str, seed: S) -> Result<S:
         let message = message.lines().next().unwrap_or("this is not YAML").to_owned();
         Unparsed { message: format!("is not YAML that can be read: {message}"), line }
     })
+}
+
+/// Decodes bytes as UTF-8 without a byte order mark. Returns the position of the first invalid byte as an error.
+pub(crate) fn as_text(bytes: &Bytes) -> Result<&str, usize> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    std::str::from_utf8(bytes).map_err(|error| error.valid_up_to())
 }

@@ -17,7 +17,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("docs-markup", "not yet cut"),
     ("docs-memstore", "not yet cut"),
     ("docs-model", "not yet cut"),
-    ("docs-openapi", "not yet cut"),
     ("docs-pdf", "not yet cut"),
     ("docs-ports", "not yet cut"),
     ("docs-server", "not yet cut"),
