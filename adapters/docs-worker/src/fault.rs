@@ -3,8 +3,8 @@
 use docs_ports::{ConvertError, PdfError, SpecError};
 
 use crate::{
-    job::Refusal,
     options::{JobKind, WorkerLimits},
+    refusal::Refusal,
 };
 
 /// A reason why a job has no answer.

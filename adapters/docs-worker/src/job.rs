@@ -8,12 +8,14 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use docs_model::{ContentRef, Document, PageId, ReusableId, SpaceId};
 use docs_ports::{
-    self as ports, Book, BookLink, BookPage, ConvertError, ConvertedPage, DocumentFormat, EmbeddedFile,
-    FoundFile, PdfError,
+    self as ports, Book, BookLink, BookPage, ConvertedPage, DocumentFormat, EmbeddedFile, FoundFile,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::spec::{SpecLocations, SpecReading};
+use crate::{
+    refusal::Refusal,
+    spec::{SpecLocations, SpecReading},
+};
 
 /// Protocol version. Increment it when frames change.
 pub(crate) const PROTOCOL: u32 = 2;
@@ -225,69 +227,6 @@ impl Page {
             files: files
                 .map(|((destination, name), bytes)| EmbeddedFile { destination, name, bytes })
                 .collect(),
-        }
-    }
-}
-
-/// An error returned by an adapter.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) struct Refusal {
-    pub(crate) kind: RefusalKind,
-    pub(crate) text: String,
-}
-
-/// The kind of a refusal, for all ports.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) enum RefusalKind {
-    TooLarge,
-    TooSlow,
-    /// The input is invalid, or an output stopped the job.
-    Unreadable,
-    Failed,
-}
-
-impl Refusal {
-    pub(crate) fn failed(text: impl ToString) -> Self {
-        Self { kind: RefusalKind::Failed, text: text.to_string() }
-    }
-
-    pub(crate) fn into_pdf_error(self) -> PdfError {
-        match self.kind {
-            RefusalKind::TooLarge => PdfError::TooLarge(self.text),
-            RefusalKind::TooSlow => PdfError::TooSlow(self.text),
-            RefusalKind::Unreadable => PdfError::Unprocessable(self.text),
-            RefusalKind::Failed => PdfError::Failed(self.text),
-        }
-    }
-
-    pub(crate) fn into_convert_error(self) -> ConvertError {
-        match self.kind {
-            RefusalKind::TooLarge | RefusalKind::TooSlow => ConvertError::TooLarge(self.text),
-            RefusalKind::Unreadable => ConvertError::Unreadable(self.text),
-            RefusalKind::Failed => ConvertError::Failed(self.text),
-        }
-    }
-}
-
-impl From<PdfError> for Refusal {
-    fn from(error: PdfError) -> Self {
-        match error {
-            PdfError::TooLarge(text) => Self { kind: RefusalKind::TooLarge, text },
-            PdfError::TooSlow(text) => Self { kind: RefusalKind::TooSlow, text },
-            PdfError::Unprocessable(text) => Self { kind: RefusalKind::Unreadable, text },
-            PdfError::Failed(text) => Self::failed(text),
-            error => Self::failed(error),
-        }
-    }
-}
-
-impl From<ConvertError> for Refusal {
-    fn from(error: ConvertError) -> Self {
-        match error {
-            ConvertError::TooLarge(text) => Self { kind: RefusalKind::TooLarge, text },
-            ConvertError::Unreadable(text) => Self { kind: RefusalKind::Unreadable, text },
-            ConvertError::Failed(text) => Self::failed(text),
-            error => Self::failed(error),
         }
     }
 }

@@ -54,6 +54,7 @@ mod options;
 mod pool;
 mod process;
 mod program;
+mod refusal;
 mod spec;
 mod worker;
 

@@ -15,9 +15,10 @@ use tokio::{
 use crate::{
     fault::Fault,
     frames::{FrameError, FrameReader, send_file, send_json},
-    job::{Answer, BookOutline, Bounds, DocumentOutline, Job, PROTOCOL, Ready, Refusal},
+    job::{Answer, BookOutline, Bounds, DocumentOutline, Job, PROTOCOL, Ready},
     options::{JobKind, WorkerLimits},
     program::Program,
+    refusal::Refusal,
     spec::SpecLocations,
 };
 

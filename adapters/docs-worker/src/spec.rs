@@ -1,12 +1,8 @@
 //! The wire form of specifications: file metadata as JSON, followed by the bytes.
 
 use bytes::Bytes;
-use docs_ports::{
-    ReadSpec, ReadSpecFile, SpecError, SpecFile, SpecFiles, SpecFormat, SpecOutline, SpecProblem,
-};
+use docs_ports::{ReadSpec, ReadSpecFile, SpecFile, SpecFiles, SpecFormat, SpecOutline, SpecProblem};
 use serde::{Deserialize, Serialize};
-
-use crate::job::{Refusal, RefusalKind};
 
 /// The locations of the files of a specification, and their URLs after redirects. The entry file is first.
 #[derive(Debug, Serialize, Deserialize)]
@@ -76,26 +72,5 @@ impl SpecReading {
         });
         let files = files.collect();
         ReadSpec { outline: self.outline, problems: self.problems, missing: self.missing, files }
-    }
-}
-
-impl Refusal {
-    pub(crate) fn into_spec_error(self) -> SpecError {
-        match self.kind {
-            RefusalKind::TooLarge | RefusalKind::TooSlow | RefusalKind::Unreadable => {
-                SpecError::TooLarge(self.text)
-            }
-            RefusalKind::Failed => SpecError::Failed(self.text),
-        }
-    }
-}
-
-impl From<SpecError> for Refusal {
-    fn from(error: SpecError) -> Self {
-        match error {
-            SpecError::TooLarge(text) => Self { kind: RefusalKind::TooLarge, text },
-            SpecError::Failed(text) => Self::failed(text),
-            error => Self::failed(error),
-        }
     }
 }

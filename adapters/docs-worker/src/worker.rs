@@ -15,7 +15,8 @@ use tokio::runtime::{Builder, Runtime};
 use crate::{
     contain::contain,
     frames::{answer_file, answer_json, receive_file, receive_json},
-    job::{Answer, Bounds, Job, PROTOCOL, Page, Ready, Refusal},
+    job::{Answer, Bounds, Job, PROTOCOL, Page, Ready},
+    refusal::Refusal,
     spec::SpecReading,
 };
 

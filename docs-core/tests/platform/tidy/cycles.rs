@@ -23,7 +23,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("docs-site", "not yet cut"),
     ("docs-sqlstore", "not yet cut"),
     ("docs-store", "not yet cut"),
-    ("docs-worker", "not yet cut"),
 ];
 
 type Uses = BTreeMap<(usize, usize), BTreeSet<String>>;
