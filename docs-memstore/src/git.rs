@@ -1,27 +1,20 @@
 //! An in-memory Git repository: [`MemGit`].
 
 mod push;
+mod repository;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, atomic::Ordering},
 };
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use chrono::{DateTime, Utc};
-use docs_model::hash::Hash;
-use docs_ports::{
-    Checkout, Commit, FetchRequest, GitError, GitRemote, PushFiles, PushRequest, RepoEntry, RepoEntryKind,
-    blob_id,
-};
-use parking_lot::Mutex;
-use tokio::sync::watch;
+use docs_ports::{Checkout, Commit, FetchRequest, GitError, GitRemote, PushFiles, PushRequest, RepoEntry};
 
-pub use self::push::{MemBranch, MemCommit, MemPushFault, MemRefs};
+use self::repository::{Shared, entries};
+
+pub use self::repository::{MemBranch, MemCommit, MemPushFault, MemRefs, MemRepository};
 
 /// An in-memory repository with test content, served under every URL and, by default, every ref. Clones share their
 /// state.
@@ -75,72 +68,6 @@ pub use self::push::{MemBranch, MemCommit, MemPushFault, MemRefs};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct MemGit(Arc<Shared>);
-
-/// The content of a [`MemGit`]: the files of its default branch, and its other refs and faults.
-#[derive(Clone, Debug)]
-pub struct MemRepository {
-    /// The files by path.
-    pub files: BTreeMap<String, Bytes>,
-    /// The targets of the symbolic links by path. A path is either a file or a link.
-    pub links: BTreeMap<String, String>,
-    /// The commit message.
-    pub message: String,
-    /// The refs that point to these files.
-    pub refs: MemRefs,
-    /// The targets of other refs.
-    pub branches: BTreeMap<String, MemBranch>,
-    /// An error for every fetch and every push.
-    pub failure: Option<GitError>,
-    /// Errors for fetches and pushes by URL or ref.
-    pub failures: BTreeMap<String, GitError>,
-    /// The faults of the next pushes, one each.
-    pub push_faults: VecDeque<MemPushFault>,
-    /// The last commit pushed to these files. Valid until a test edits them.
-    pushed: Option<Pushed>,
-}
-
-/// A pushed commit with the id derived from its files and message alone.
-#[derive(Clone, Debug)]
-struct Pushed {
-    content: String,
-    commit: Commit,
-}
-
-/// The arguments of a fetch or push.
-#[derive(Debug)]
-struct Asked {
-    url: String,
-    cache_id: Option<String>,
-}
-
-#[derive(Debug, Default)]
-struct Shared {
-    repository: Mutex<MemRepository>,
-    asked: Mutex<Vec<Asked>>,
-    commits: Mutex<Vec<MemCommit>>,
-    fetches: AtomicUsize,
-    reads: AtomicUsize,
-    is_holding: AtomicBool,
-    /// Number of fetches and pushes that are held.
-    held: watch::Sender<usize>,
-}
-
-impl Default for MemRepository {
-    fn default() -> Self {
-        let message = "A commit".to_owned();
-        Self {
-            files: BTreeMap::new(),
-            links: BTreeMap::new(),
-            message,
-            refs: MemRefs::Every,
-            branches: BTreeMap::new(),
-            failure: None,
-            failures: BTreeMap::new(),
-            push_faults: VecDeque::new(),
-            pushed: None,
-        }
-    }
-}
 
 impl MemGit {
     /// Creates a repository without files.
@@ -218,80 +145,6 @@ impl MemGit {
     }
 }
 
-impl MemRepository {
-    /// Returns the target of a ref.
-    fn branch(&self, reference: &str) -> Option<MemBranch> {
-        let is_default = reference == "HEAD" && !self.refs.is_empty() || self.refs.contains(reference);
-        match self.branches.get(reference) {
-            Some(branch) => Some(branch.clone()),
-            None => is_default.then(|| self.default_branch()),
-        }
-    }
-
-    /// Returns the files of the default branch and their current commit.
-    fn default_branch(&self) -> MemBranch {
-        let (files, links) = (self.files.clone(), self.links.clone());
-        let content = content_id(&self.message, &entries(&files, &links));
-        let commit = match &self.pushed {
-            Some(pushed) if pushed.content == content => pushed.commit.clone(),
-            _ => Commit {
-                oid: content,
-                message: self.message.clone(),
-                committed_at: DateTime::<Utc>::UNIX_EPOCH,
-            },
-        };
-        MemBranch { commit, files, links }
-    }
-
-    /// Returns the configured error for a URL and a ref.
-    fn failure_of(&self, url: &str, reference: &str) -> Option<GitError> {
-        let named = || self.failures.get(url).or_else(|| self.failures.get(reference));
-        self.failure.as_ref().or_else(named).cloned()
-    }
-}
-
-/// Returns all entries, ordered by path.
-fn entries(files: &BTreeMap<String, Bytes>, links: &BTreeMap<String, String>) -> Vec<RepoEntry> {
-    let entry = |path: &String, bytes: &[u8], kind| RepoEntry {
-        path: path.clone(),
-        oid: blob_id(bytes),
-        size: bytes.len() as u64,
-        kind,
-    };
-    let mut entries: Vec<RepoEntry> =
-        files.iter().map(|(path, bytes)| entry(path, bytes, RepoEntryKind::File)).collect();
-    entries.extend(
-        links
-            .iter()
-            .map(|(path, target)| entry(path, target.as_bytes(), RepoEntryKind::Symlink(target.clone()))),
-    );
-    entries.sort_by(|a, b| a.path.cmp(&b.path));
-    entries
-}
-
-/// Computes a commit id from the message and the entries.
-fn content_id(message: &str, entries: &[RepoEntry]) -> String {
-    object_id(entries.iter().fold(Hash::of(message.as_bytes()), |before, entry| {
-        Hash::of(format!("{before}{entry:?}").as_bytes())
-    }))
-}
-
-fn object_id(hash: Hash) -> String {
-    hash.as_bytes()[..20].iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-impl Shared {
-    /// Records a request, and holds it if requested.
-    async fn ask(&self, url: &str, cache_id: Option<&String>) {
-        self.asked.lock().push(Asked { url: url.to_owned(), cache_id: cache_id.cloned() });
-        if self.is_holding.load(Ordering::SeqCst) {
-            self.held.send_modify(|held| *held += 1);
-            let _held = Held(&self.held);
-            std::future::pending::<()>().await;
-        }
-    }
-}
-
 #[async_trait]
 impl GitRemote for MemGit {
     async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError> {
@@ -319,15 +172,6 @@ impl GitRemote for MemGit {
     async fn push(&self, request: &PushRequest, files: &mut dyn PushFiles) -> Result<Commit, GitError> {
         self.0.ask(&request.url, request.cache_id.as_ref()).await;
         push::push(&self.0, request, files).await
-    }
-}
-
-/// Counts a held request until it is dropped.
-struct Held<'g>(&'g watch::Sender<usize>);
-
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        self.0.send_modify(|held| *held -= 1);
     }
 }
 

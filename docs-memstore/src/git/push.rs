@@ -5,74 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use docs_model::hash::Hash;
-use docs_ports::{Commit, GitError, PushFile, PushFiles, PushRequest, Signature, check_push_path};
+use docs_ports::{Commit, GitError, PushFile, PushFiles, PushRequest, check_push_path};
 
-use super::{MemRepository, Pushed, Shared, content_id, entries, object_id};
-
-/// The refs that point to the files of a [`MemRepository`](super::MemRepository).
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum MemRefs {
-    /// All refs without their own branch, and `HEAD`.
-    Every,
-    /// These refs, and `HEAD` if there are any. A repository without refs has no commits.
-    Only(BTreeSet<String>),
-}
-
-/// The target of a ref.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct MemBranch {
-    pub commit: Commit,
-    /// The files by path.
-    pub files: BTreeMap<String, Bytes>,
-    /// The targets of the symbolic links by path.
-    pub links: BTreeMap<String, String>,
-}
-
-/// A pushed commit.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct MemCommit {
-    /// The URL of the push.
-    pub url: String,
-    /// The ref of the push.
-    pub reference: String,
-    /// The id of the parent commit.
-    pub parent: Option<String>,
-    pub author: Signature,
-    pub committer: Signature,
-    /// The paths of the pushed files, in order.
-    pub written: Vec<String>,
-    /// The removed paths that existed.
-    pub removed: Vec<String>,
-    /// The commit with all its files.
-    pub branch: MemBranch,
-}
-
-/// A fault of a push to a [`MemGit`](super::MemGit).
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum MemPushFault {
-    /// The host is unreachable; nothing is pushed.
-    Unreachable,
-    /// The push succeeds but its response is lost: it fails as if the host were unreachable.
-    AnswerLost,
-    /// The host rejects the push with this message.
-    Rejected(String),
-    /// A concurrent push adds this file, given by path and content, to the target of the ref.
-    Overtaken(String, Bytes),
-}
-
-impl MemRefs {
-    pub(super) fn contains(&self, reference: &str) -> bool {
-        match self {
-            Self::Every => true,
-            Self::Only(refs) => refs.contains(reference),
-        }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        matches!(self, Self::Only(refs) if refs.is_empty())
-    }
-}
+use super::repository::{
+    MemBranch, MemCommit, MemPushFault, MemRefs, MemRepository, Pushed, Shared, content_id, entries,
+    object_id,
+};
 
 /// Pushes. Reads all files before it locks the repository.
 pub(super) async fn push(

@@ -15,7 +15,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("docs-expression", "not yet cut"),
     ("docs-http", "not yet cut"),
     ("docs-markup", "not yet cut"),
-    ("docs-memstore", "not yet cut"),
     ("docs-model", "not yet cut"),
     ("docs-pdf", "not yet cut"),
     ("docs-ports", "not yet cut"),
