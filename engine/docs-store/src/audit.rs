@@ -6,67 +6,20 @@
 
 mod record;
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    sync::{Mutex, PoisonError},
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use docs_model::{
-    OrgId, UserId,
+    OrgId,
     error::{Error, Result},
     id_text,
 };
 
 pub use self::record::{AuditRecord, MAX_AUDITED};
-use super::{Key, Kind, Receipt, StoreResult, Tx};
-
-/// The audit mode of an operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Logged {
-    /// Maintenance that no user requested, such as claiming a job: no entry.
-    No,
-    /// An entry with this user as the actor; the platform itself if `None`.
-    By(Option<UserId>),
-}
-
-/// The owner of a record, as far as the record itself states it.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Owner {
-    /// No organization.
-    Nobody,
-    /// This organization.
-    Organization(OrgId),
-    /// The owner of the record with this key.
-    As(Key),
-}
+use super::{Key, Kind, Logged, Owner, Receipt, StoreResult, Tx};
 
 /// Maximum number of steps from a record to its organization: a review, its change request, the space, the
 /// organization.
 const MAX_OWNER_STEPS: usize = 4;
-
-/// The owners of the records that a transaction touches.
-#[derive(Debug, Default)]
-pub(super) struct Trail {
-    /// Owners of the records read or written, cached so that they are not read again at commit.
-    known: Mutex<HashMap<Key, Owner>>,
-    /// Owners of the changed records.
-    changed: BTreeSet<Owner>,
-}
-
-impl Trail {
-    pub(super) fn saw(&self, key: Key, owner: Owner) {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key, owner);
-    }
-
-    pub(super) fn wrote(&mut self, key: Key, owner: Owner) {
-        self.saw(key, owner.clone());
-        self.changed.insert(owner);
-    }
-
-    fn known(&self, key: &Key) -> Option<Owner> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
-    }
-}
 
 /// Writes the audit entry of a transaction that is about to commit. Writes nothing if no record of `kinds` was changed.
 ///

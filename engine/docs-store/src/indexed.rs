@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Entity, Key, Owner, StoreError, StoreResult, Value, decode};
+use docs_model::OrgId;
+
+use super::{Entity, Key, StoreError, StoreResult, Value, decode};
 
 /// A row derived from a record.
 #[derive(Clone, Debug)]
@@ -100,4 +102,15 @@ pub(super) fn same_value(a: &Value, b: &Value) -> StoreResult<bool> {
 
 fn json(bytes: &[u8]) -> StoreResult<serde_json::Value> {
     serde_json::from_slice(bytes).map_err(|e| StoreError::Corrupt(format!("a row does not parse: {e}")))
+}
+
+/// The owner of a record, as far as the record itself states it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Owner {
+    /// No organization.
+    Nobody,
+    /// This organization.
+    Organization(OrgId),
+    /// The owner of the record with this key.
+    As(Key),
 }

@@ -18,20 +18,22 @@ mod objects;
 mod observer;
 mod pagination;
 mod rebuild;
+mod receipt;
 mod record;
 mod registry;
 mod run;
+mod trail;
 mod tx;
 
 pub use api::*;
-pub use audit::{AuditRecord, Logged, MAX_AUDITED, Owner};
+pub use audit::{AuditRecord, MAX_AUDITED};
 pub use blobs::{Blob, Blobs};
 pub use docs_model::{
     feed::FeedPos,
     hash::{Hash, NotAHash},
 };
 pub use failure::StoreFailure;
-pub use indexed::{Indexed, Kind, Row};
+pub use indexed::{Indexed, Kind, Owner, Row};
 pub use intersection::Intersection;
 pub use key::KeyBuf;
 pub use list_identity::{CursorFingerprint, ListIdentity};
@@ -42,11 +44,11 @@ pub use pagination::{
     id_of, ids_of, open_cursor, open_row_cursor, seal_cursor, wrong_cursor,
 };
 pub use rebuild::{EnsureLayout, Rebuild, RebuildStep, Start, StoreLayout};
+pub use receipt::{Logged, RECEIPTS, Receipt};
 pub use record::{Entity, decode};
 pub use registry::{Drift, verify_kinds};
 pub use run::{
-    Answers, DEADLINE, MAX_ATTEMPTS, Operation, RECEIPTS, RECOVERY, Receipt, WriteContext, Written, run,
-    run_and_show,
+    Answers, DEADLINE, MAX_ATTEMPTS, Operation, RECOVERY, WriteContext, Written, run, run_and_show,
 };
 pub use tx::Tx;
 

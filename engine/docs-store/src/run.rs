@@ -4,7 +4,6 @@ use std::{fmt, future::ready, marker::PhantomData, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use chrono::{DateTime, Utc};
 use docs_model::{
     BoxFuture,
     error::{Error, ErrorKind, Result},
@@ -13,7 +12,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::Instant;
 
 use super::{
-    AttemptOutcome, Key, KeyBuf, Kind, Logged, Mode, Observer, Store, StoreError, StoreFailure as _, Tx,
+    AttemptOutcome, Key, Kind, Logged, Mode, Observer, Receipt, Store, StoreError, StoreFailure as _, Tx,
     Value, audit, everything,
 };
 
@@ -27,9 +26,6 @@ const ALONE_FROM: Duration = Duration::from_secs(1);
 pub const DEADLINE: Duration = Duration::from_secs(3);
 /// Maximum time during which the outcome of an unknown commit is queried. A restart of the store fits into it.
 pub const RECOVERY: Duration = Duration::from_secs(8);
-/// Class of the receipts of operations. The time of the operation follows.
-pub const RECEIPTS: &str = "op";
-
 /// A write of the platform: decided on a snapshot, stored by one commit.
 ///
 /// Ids and the time are fields, set before the first attempt, so that every attempt does the same.
@@ -63,30 +59,6 @@ pub trait Operation: Send + Sync {
     /// # Errors
     /// Any reason that makes the operation impossible; the transaction is then dropped.
     async fn apply(&self, tx: &mut Tx) -> Result<Self::Out>;
-}
-
-/// The identity of one run of an operation. The receipt is stored with the effect of the run.
-#[derive(Clone, Debug)]
-pub struct Receipt {
-    /// The time of the request.
-    pub at: DateTime<Utc>,
-    /// 128 random bits: the id of the run, and the seed of its back-off.
-    pub id: uuid::Uuid,
-    /// The audit mode of the run. The id of the audit entry is derived from the id of the run.
-    pub logged: Logged,
-}
-
-impl Receipt {
-    fn key(&self) -> Key {
-        KeyBuf::new(RECEIPTS).time(self.at).part(&self.id.simple().to_string()).key()
-    }
-
-    /// Full jitter: a delay up to `min(2^attempt ms, 100 ms)`.
-    fn pause(&self, attempt: u32) -> Duration {
-        let bound = (1_u64 << attempt.min(7)).min(100) * 1_000;
-        let (seed, _) = self.id.as_u64_pair();
-        Duration::from_micros(seed.rotate_left(attempt * 7).wrapping_mul(0x9e37_79b9_7f4a_7c15) % bound)
-    }
 }
 
 /// A write that is decided and not yet stored. The transaction already sees its own writes, so that the response can be

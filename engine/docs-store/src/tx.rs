@@ -4,11 +4,10 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use super::{
     Batch, FeedItem, Indexed, Key, KeyBuf, MAX_SCAN, Mode, Op, Row, Scan, StoreError, StoreResult, Txn,
-    Value,
-    audit::Trail,
-    decode,
+    Value, decode,
     indexed::same_value,
     observer::{Observed, Observer},
+    trail::Trail,
 };
 
 /// A transaction with typed records, index maintenance and an overlay of its own writes.

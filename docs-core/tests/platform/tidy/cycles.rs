@@ -21,7 +21,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("docs-server", "not yet cut"),
     ("docs-site", "not yet cut"),
     ("docs-sqlstore", "not yet cut"),
-    ("docs-store", "not yet cut"),
 ];
 
 type Uses = BTreeMap<(usize, usize), BTreeSet<String>>;
