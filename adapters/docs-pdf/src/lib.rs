@@ -18,6 +18,7 @@
 mod fonts;
 mod formula;
 mod layout;
+mod limits;
 mod look;
 mod lower;
 mod pages;
@@ -38,30 +39,10 @@ use docs_ports::{Book, Pdf, PdfError};
 use tokio::sync::Semaphore;
 
 pub use fonts::{Fonts, NoFont};
+pub use limits::Limits;
 
 /// Additional time that a caller waits after the time limit of a book.
 const GRACE: Duration = Duration::from_secs(2);
-
-/// The limits of a book.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Maximum number of pages.
-    pub pages: usize,
-    /// Maximum number of parts: texts, blocks, cells, lines of code.
-    pub parts: usize,
-    /// Maximum size of the file in bytes.
-    pub bytes: usize,
-    /// Maximum time to typeset a book.
-    pub time: Duration,
-    /// Maximum number of books typeset concurrently. Further books wait.
-    pub at_once: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { pages: 5_000, parts: 1_000_000, bytes: 256 << 20, time: Duration::from_secs(60), at_once: 2 }
-    }
-}
 
 /// Typesets books as PDF files. Clones are cheap and share the limit of concurrent books.
 #[derive(Clone, Debug)]

@@ -174,3 +174,16 @@ pub(crate) struct CardShown {
     pub(crate) cover: Option<Shown>,
     pub(crate) c: Parts,
 }
+
+/// Flattens nested lists of parts.
+pub(crate) fn flattened(parts: &[Shown]) -> Vec<&Shown> {
+    let mut out = Vec::with_capacity(parts.len());
+    let mut stack: Vec<&Shown> = parts.iter().rev().collect();
+    while let Some(part) = stack.pop() {
+        match part {
+            Shown::Parts(parts) => stack.extend(parts.iter().rev()),
+            part => out.push(part),
+        }
+    }
+    out
+}

@@ -1,11 +1,15 @@
 //! Layout of code blocks, line by line in a panel.
 
-use super::{Room, Setter, Side, flattened, inline::Inline};
+use super::{
+    inline::Inline,
+    room::{Room, Side},
+    setter::Setter,
+};
 use crate::{
     look::{HIGHLIGHTED, LINE, LINE_WIDTH, PANEL, SOFT},
     pages::Inset,
     sheet::{Area, Mark, Paint, Sheet},
-    shown::{Line, Shown},
+    shown::{Line, Shown, flattened},
     stop::Done,
     tags::{Role, TagId},
 };

@@ -1,6 +1,9 @@
 //! Layout of the title sheet and the table of contents.
 
-use super::{Room, Setter, Side, Target};
+use super::{
+    room::{Room, Side},
+    setter::{Setter, Target},
+};
 use crate::{
     look::{HEIGHT, SIDE, SOFT, WIDTH},
     sheet::{Bookmark, LinkArea, Mark, Sheet},

@@ -1,6 +1,10 @@
 //! Layout of block images and formulas.
 
-use super::{Room, Setter, Side, panels::shares};
+use super::{
+    panels::shares,
+    room::{Room, Side},
+    setter::Setter,
+};
 use crate::{
     formula::{Drawn, Formula, Spot},
     look::{LINE, LINE_WIDTH, SOFT},

@@ -1,6 +1,10 @@
 //! Sheet footers with the title and the sheet number.
 
-use super::{Room, Setter, Side, inline::Inline};
+use super::{
+    inline::Inline,
+    room::{Room, Side},
+    setter::Setter,
+};
 use crate::{
     look::{BOTTOM, HEIGHT, SOFT, WIDTH},
     sheet::Sheet,

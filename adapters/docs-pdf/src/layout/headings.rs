@@ -1,10 +1,13 @@
 //! Layout of headings.
 
-use super::{Room, Setter, Side, flattened};
+use super::{
+    room::{Room, Side},
+    setter::Setter,
+};
 use crate::{
     look::heading_size,
     sheet::Bookmark,
-    shown::{Shown, ShownPage, Tag},
+    shown::{Shown, ShownPage, Tag, flattened},
     stop::Done,
     tags::Role,
 };

@@ -6,7 +6,10 @@ use crate::{
     shown::{Parts, Shown, Style, Tag},
 };
 
-use super::{Room, Setter, Target};
+use super::{
+    room::Room,
+    setter::{Setter, Target},
+};
 
 /// Maximum number of characters of a key label in a frame. Longer labels are only highlighted.
 const KEY: usize = 30;

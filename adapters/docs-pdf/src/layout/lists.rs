@@ -1,6 +1,10 @@
 //! Layout of lists, tasks and steps.
 
-use super::{Room, Setter, Side, inline::Inline};
+use super::{
+    inline::Inline,
+    room::{Room, Side},
+    setter::Setter,
+};
 use crate::{
     look::{ACCENT, WHITE},
     pages::SheetPosition,

@@ -1,6 +1,10 @@
 //! Layout of footnotes.
 
-use super::{LateNote, Room, Setter, inline::Inline};
+use super::{
+    inline::Inline,
+    room::Room,
+    setter::{LateNote, Setter},
+};
 use crate::{
     look::{SIDE, WIDTH},
     sheet::Sheet,

@@ -1,11 +1,11 @@
 //! Layout of panels: quotes, hints, cards, tabs, and columns.
 
-use super::{Room, Setter, flattened};
+use super::{room::Room, setter::Setter};
 use crate::{
     look::{self, LINE, LINE_WIDTH, PANEL, QUOTED, SOFT, WHITE, colour},
     pages::Inset,
     sheet::{Area, Mark, Paint},
-    shown::{CardShown, Parts, Shown, Tag},
+    shown::{CardShown, Parts, Shown, Tag, flattened},
     stop::Done,
     tags::{Role, TagId},
 };

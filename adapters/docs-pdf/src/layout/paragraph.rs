@@ -3,15 +3,16 @@
 use std::{borrow::Cow, ops::Range};
 
 use parley::{
-    Alignment, AlignmentOptions, FontFamily, FontFamilyName, FontStyle, FontWeight, IndentOptions, InlineBox,
-    InlineBoxKind, Layout, LayoutContext, Line, LineHeight, OverflowWrap, PositionedInlineBox,
-    PositionedLayoutItem, Run, TextStyle,
+    Alignment, AlignmentOptions, FontFamily, FontStyle, FontWeight, IndentOptions, InlineBox, InlineBoxKind,
+    Layout, Line, LineHeight, OverflowWrap, PositionedInlineBox, PositionedLayoutItem, Run, TextStyle,
 };
 
 use super::{
-    Room, Setter, Side,
     inline::{Inline, Look, Object, Raise, backing},
     notes::NoteCall,
+    room::{Room, Side},
+    setter::Setter,
+    shaper::{Brush, Families},
 };
 use crate::{
     formula::Spot,
@@ -26,28 +27,6 @@ use crate::{
 const CHUNK: usize = 16 << 10;
 /// Maximum number of styles and of objects that are shaped at once.
 const LOOKS: usize = 1_000;
-
-/// Font families in fallback order.
-#[derive(Clone, Debug)]
-pub(super) struct Families {
-    pub(super) text: Vec<FontFamilyName<'static>>,
-    pub(super) code: Vec<FontFamilyName<'static>>,
-}
-
-/// The index of a style in its chunk.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Brush(u32);
-
-/// The state of the text shaper.
-pub(super) struct Writer {
-    context: LayoutContext<Brush>,
-}
-
-impl Writer {
-    pub(super) fn new() -> Self {
-        Self { context: LayoutContext::new() }
-    }
-}
 
 /// A chunk of text, broken into lines.
 pub(super) struct Chunk {

@@ -1,6 +1,10 @@
 //! Layout of tables. Rows may be split between sheets, and the head is repeated on each sheet.
 
-use super::{Room, Setter, Side, panels::shares};
+use super::{
+    panels::shares,
+    room::{Room, Side},
+    setter::Setter,
+};
 use crate::{
     look::{LINE, LINE_WIDTH, PANEL},
     pages::SheetPosition,

@@ -5,7 +5,11 @@ use docs_model::{
     Node, TextAlign,
 };
 
-use super::{At, Lower, inline::PIXEL, text};
+use super::{
+    At, Lower,
+    inline::{PIXEL, plain},
+    text,
+};
 use crate::{
     shown::{Line, Parts, Shown, Tag},
     stop::Done,
@@ -427,20 +431,6 @@ impl Lower<'_> {
         let c = vec![self.way(target).around(vec![text(name)])];
         Tag::Card { c, note: note.map(|note| Breaker::new(60).run(&one_line(&note))) }.into()
     }
-}
-
-/// Returns the text of nodes without formatting.
-pub(super) fn plain(nodes: &[Node]) -> String {
-    let mut out = String::new();
-    let mut stack: Vec<&Node> = nodes.iter().rev().collect();
-    while let Some(node) = stack.pop() {
-        match node {
-            Node::Text(node) => node.leaves.iter().for_each(|leaf| out.push_str(&leaf.text)),
-            Node::Inline(inline) => stack.extend(inline.nodes.iter().rev()),
-            Node::Block(block) => stack.extend(block.nodes.iter().rev()),
-        }
-    }
-    out
 }
 
 /// Expands tabs in code to spaces.

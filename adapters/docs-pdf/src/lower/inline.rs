@@ -6,7 +6,7 @@ use docs_model::{
 };
 use ratex_types::math_style::MathStyle;
 
-use super::{At, Lower, block::plain, text};
+use super::{At, Lower, text};
 use crate::{
     formula::Formula,
     shown::{Parts, Shown, Style, Tag},
@@ -183,4 +183,18 @@ fn colour(colour: MarkColor) -> Option<&'static str> {
 /// Returns the characters of an emoji code. Empty for an invalid code.
 fn emoji(code: &str) -> String {
     code.split('-').filter_map(|hex| char::from_u32(u32::from_str_radix(hex, 16).ok()?)).collect()
+}
+
+/// Returns the text of nodes without formatting.
+pub(super) fn plain(nodes: &[Node]) -> String {
+    let mut out = String::new();
+    let mut stack: Vec<&Node> = nodes.iter().rev().collect();
+    while let Some(node) = stack.pop() {
+        match node {
+            Node::Text(node) => node.leaves.iter().for_each(|leaf| out.push_str(&leaf.text)),
+            Node::Inline(inline) => stack.extend(inline.nodes.iter().rev()),
+            Node::Block(block) => stack.extend(block.nodes.iter().rev()),
+        }
+    }
+    out
 }

@@ -7,7 +7,7 @@ use docs_model::{
     TableRecord, TableView, UserId,
 };
 
-use super::{At, Lower, block::plain, text};
+use super::{At, Lower, inline::plain, text};
 use crate::{
     shown::{CardShown, Parts, Shown, Style, Tag},
     stop::Done,

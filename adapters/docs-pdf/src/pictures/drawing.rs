@@ -13,7 +13,7 @@ use std::{
 
 use usvg::{ImageHrefResolver, ImageKind, Options, Tree, roxmltree};
 
-use super::{Read, Shape};
+use super::decoded::{Decoded, Drawing, Shape};
 use crate::fonts::Fonts;
 
 /// Maximum size of a drawing in bytes.
@@ -35,20 +35,8 @@ const DEPTH: usize = 200;
 /// Maximum product of the number of style rules and the number of elements that they are matched against.
 const RULES: usize = 2_000_000;
 
-/// A drawing within the limits.
-#[derive(Clone)]
-pub(crate) struct Drawing {
-    tree: Arc<Tree>,
-}
-
-impl Drawing {
-    pub(crate) fn tree(&self) -> &Tree {
-        &self.tree
-    }
-}
-
 /// Parses a drawing. Returns `None` if it is invalid, has external references, or is too expensive.
-pub(super) fn read(data: &[u8], fonts: &Fonts) -> Option<Read> {
+pub(super) fn read(data: &[u8], fonts: &Fonts) -> Option<Decoded> {
     if data.len() > BYTES {
         return None;
     }
@@ -72,7 +60,7 @@ pub(super) fn read(data: &[u8], fonts: &Fonts) -> Option<Read> {
     let size = tree.size();
     let (width, height) = (f64::from(size.width()), f64::from(size.height()));
     let shape = Shape::Drawing(Drawing { tree: Arc::new(tree) });
-    Some(Read { shape, width, height, pixels: data.len(), bytes: data.len() })
+    Some(Decoded { shape, width, height, pixels: data.len(), bytes: data.len() })
 }
 
 /// Returns parser options with the fonts of the book. Embedded images are permitted; a drawing with an external image

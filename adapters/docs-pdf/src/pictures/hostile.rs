@@ -37,7 +37,7 @@ fn frames_larger_than_the_image_take_no_memory() {
     gif[at + 6] = 0x10;
     gif[at + 8] = 0x10;
     let fonts = Fonts::default();
-    let (read, peak) = docs_hostile::own_peak_of(|| Read::of(&Bytes::from(gif), &fonts, 1 << 20).is_some());
+    let (read, peak) = docs_hostile::own_peak_of(|| decode(&Bytes::from(gif), &fonts, 1 << 20).is_some());
     assert!(!read && peak < OWN, "{read}, {peak} bytes");
 }
 
@@ -49,7 +49,7 @@ fn small_files_declaring_many_pixels_take_no_memory() {
     // The file declares a size of 6,144 by 4,864 pixels.
     (gif[7], gif[9]) = (0x18, 0x13);
     let fonts = Fonts::default();
-    let (read, peak) = docs_hostile::own_peak_of(|| Read::of(&Bytes::from(gif), &fonts, 1 << 20).is_some());
+    let (read, peak) = docs_hostile::own_peak_of(|| decode(&Bytes::from(gif), &fonts, 1 << 20).is_some());
     assert!(!read && peak < OWN, "{read}, {peak} bytes");
 }
 
@@ -89,7 +89,7 @@ const PARSERS: &[Parser] = &[
 
 fn read(bytes: &[u8]) {
     static FONTS: OnceLock<Fonts> = OnceLock::new();
-    drop(Read::of(&Bytes::copy_from_slice(bytes), FONTS.get_or_init(Fonts::default), 1 << 20));
+    drop(decode(&Bytes::copy_from_slice(bytes), FONTS.get_or_init(Fonts::default), 1 << 20));
 }
 
 fn formula(text: &str) {

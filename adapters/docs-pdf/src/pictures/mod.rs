@@ -3,6 +3,7 @@
 //! Images are decoded one at a time, scaled to the resolution of a sheet, and retained only in the form in which the
 //! file contains them.
 
+mod decoded;
 mod drawing;
 #[cfg(test)]
 mod hostile;
@@ -13,7 +14,9 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use docs_model::ContentRef;
 use docs_ports::Book;
-pub(crate) use drawing::Drawing;
+
+use self::decoded::Decoded;
+pub(crate) use self::decoded::Shape;
 
 use crate::{
     fonts::Fonts,
@@ -36,13 +39,6 @@ pub(crate) struct Picture {
     /// Size in pixels.
     pub(crate) width: f64,
     pub(crate) height: f64,
-}
-
-/// An image in the form in which it is written.
-#[derive(Clone)]
-pub(crate) enum Shape {
-    Raster(krilla::image::Image),
-    Drawing(Drawing),
 }
 
 /// The images of a book.
@@ -78,7 +74,7 @@ impl Pictures {
             if out.shapes.len() >= IMAGES {
                 break;
             }
-            let Some(read) = Read::of(data, fonts, share) else { continue };
+            let Some(read) = decode(data, fonts, share) else { continue };
             pixels = pixels.saturating_add(read.pixels);
             if pixels > most_pixels {
                 break;
@@ -95,25 +91,13 @@ impl Pictures {
     }
 }
 
-/// A decoded image.
-struct Read {
-    shape: Shape,
-    width: f64,
-    height: f64,
-    /// The decoding cost in pixels.
-    pixels: usize,
-    /// Approximate size in the file in bytes, as far as it is known.
-    bytes: usize,
-}
-
-impl Read {
-    fn of(data: &Bytes, fonts: &Fonts, most: usize) -> Option<Self> {
-        // Many libraries are involved in decoding. A panic in one of them only drops the image.
-        let read = || raster::read(data, most).or_else(|| drawing::read(data, fonts));
-        let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).ok().flatten()?;
-        let is_size = |length: f64| length.is_finite() && length > 0.0;
-        (is_size(read.width) && is_size(read.height)).then_some(read)
-    }
+/// Decodes an image.
+fn decode(data: &Bytes, fonts: &Fonts, most: usize) -> Option<Decoded> {
+    // Many libraries are involved in decoding. A panic in one of them only drops the image.
+    let read = || raster::read(data, most).or_else(|| drawing::read(data, fonts));
+    let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).ok().flatten()?;
+    let is_size = |length: f64| length.is_finite() && length > 0.0;
+    (is_size(read.width) && is_size(read.height)).then_some(read)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use image::{
     imageops::thumbnail,
 };
 
-use super::{Read, Shape};
+use super::decoded::{Decoded, Shape};
 
 /// Maximum number of pixels of an image.
 const PIXELS: usize = 40_000_000;
@@ -32,7 +32,7 @@ const QUALITY: u8 = 82;
 
 /// Decodes an image. Returns `None` if it is not displayable. A small file is kept lossless; a larger one is
 /// re-encoded.
-pub(super) fn read(data: &Bytes, most: usize) -> Option<Read> {
+pub(super) fn read(data: &Bytes, most: usize) -> Option<Decoded> {
     let format = image::guess_format(data).ok()?;
     if !matches!(format, ImageFormat::Jpeg | ImageFormat::Png | ImageFormat::Gif | ImageFormat::WebP) {
         return None;
@@ -45,7 +45,7 @@ pub(super) fn read(data: &Bytes, most: usize) -> Option<Read> {
     let image = unpack(data, format, pixels)?;
     let (width, height) = image.dimensions();
     let (shape, bytes) = shape(image, data, Packing { format, most })?;
-    Some(Read {
+    Some(Decoded {
         shape: Shape::Raster(shape),
         width: f64::from(width),
         height: f64::from(height),
@@ -148,7 +148,7 @@ mod tests {
         out.into()
     }
 
-    fn size(read: &Read) -> (u32, u32) {
+    fn size(read: &Decoded) -> (u32, u32) {
         match &read.shape {
             Shape::Raster(image) => image.size(),
             Shape::Drawing(_) => (0, 0),

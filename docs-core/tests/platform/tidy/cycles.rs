@@ -16,7 +16,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("docs-http", "not yet cut"),
     ("docs-markup", "not yet cut"),
     ("docs-model", "not yet cut"),
-    ("docs-pdf", "not yet cut"),
     ("docs-ports", "not yet cut"),
     ("docs-server", "not yet cut"),
     ("docs-site", "not yet cut"),

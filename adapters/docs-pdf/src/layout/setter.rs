@@ -1,0 +1,121 @@
+//! The state of the layout: [`Setter`].
+
+use std::rc::Rc;
+
+use parley::FontContext;
+
+use super::shaper::{Families, Writer};
+use crate::{
+    fonts::{Faces, Fonts},
+    formula::FormulaFonts,
+    pages::Pager,
+    sheet::{Label, Sheet},
+    shown::Parts,
+    stop::{Clock, Done, Stop},
+    tags::{TagId, Tags},
+};
+
+/// The target of a link.
+#[derive(Clone, Debug)]
+pub(crate) enum Target {
+    /// A label, otherwise the label of its page, otherwise an address.
+    Named { to: Option<String>, page: Option<String>, url: Option<String> },
+    /// A position in the book: a sheet counted from the first page, and a vertical position.
+    Position { sheet: usize, y: f32 },
+}
+
+/// A note that is too long for the foot of a sheet. It is placed at the end of its page.
+pub(super) struct LateNote {
+    pub(super) number: usize,
+    pub(super) parts: Parts,
+    pub(super) tag: TagId,
+}
+
+/// Lays out a book.
+pub(crate) struct Setter {
+    pub(crate) clock: Clock,
+    pub(crate) faces: Faces,
+    pub(crate) tags: Tags,
+    pub(crate) targets: Vec<Target>,
+    /// `true` if the table of contents lists headings within pages.
+    pub(super) lists_headings: bool,
+    pub(super) pages: Pager,
+    pub(super) families: Families,
+    pub(super) fonts: FontContext,
+    pub(super) writer: Writer,
+    pub(super) formulas: FormulaFonts,
+    pub(super) notes: usize,
+    pub(super) late_notes: Vec<LateNote>,
+}
+
+impl Setter {
+    pub(crate) fn new(fonts: &Fonts, clock: Clock, pages: usize) -> Self {
+        Self {
+            clock,
+            faces: Faces::default(),
+            tags: Tags::new(),
+            targets: Vec::new(),
+            // Only a book with a single page lists its headings.
+            lists_headings: pages <= 1,
+            pages: Pager::new(),
+            families: Families { text: fonts.text(), code: fonts.code() },
+            fonts: FontContext { collection: fonts.collection.clone(), source_cache: Default::default() },
+            writer: Writer::new(),
+            formulas: FormulaFonts::default(),
+            notes: 0,
+            late_notes: Vec::new(),
+        }
+    }
+
+    /// Takes the sheets laid out since the last call.
+    pub(crate) fn take_sheets(&mut self) -> Vec<Sheet> {
+        std::mem::replace(&mut self.pages, Pager::new()).finish()
+    }
+
+    /// Lays out content as one piece with a maximum height. Returns `None` if it is higher.
+    pub(super) fn piece(
+        &mut self,
+        height: f32,
+        lay: impl FnOnce(&mut Self) -> Done,
+    ) -> Done<Option<(Sheet, f32)>> {
+        let (tags, notes, late) = (self.tags.len(), self.notes, self.late_notes.len());
+        let pages = std::mem::replace(&mut self.pages, Pager::trial(height));
+        let laid = lay(self);
+        let trial = std::mem::replace(&mut self.pages, pages);
+        match laid {
+            Ok(()) => Ok(Some(trial.piece())),
+            Err(Stop::Full) => {
+                self.tags.forget(tags);
+                self.notes = notes;
+                self.late_notes.truncate(late);
+                Ok(None)
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// Keeps content on one sheet if it is not higher than a fraction of a sheet.
+    pub(super) fn together(&mut self, part: f32, mut lay: impl FnMut(&mut Self) -> Done) -> Done {
+        // A trial layout is always in one piece.
+        if self.pages.is_trial() {
+            return lay(self);
+        }
+        let most = self.pages.height() * part;
+        let gap = self.pages.take_gap();
+        let piece = self.piece(most, &mut lay)?;
+        self.pages.space(gap);
+        let Some((piece, height)) = piece else { return lay(self) };
+        let after = piece.gap_after;
+        if !self.pages.is_at_top() && !self.pages.fits(height, piece.notes_height) {
+            self.pages.next()?;
+        }
+        self.pages.put(piece, height)?;
+        self.pages.space(after);
+        Ok(())
+    }
+
+    /// Adds a link target at a vertical position.
+    pub(super) fn label(&mut self, name: &str, y: f32) {
+        self.pages.sheet().labels.push(Label { name: Rc::from(name), y });
+    }
+}

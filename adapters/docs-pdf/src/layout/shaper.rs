@@ -1,0 +1,25 @@
+//! The state of the text shaper.
+
+use parley::{FontFamilyName, LayoutContext};
+
+/// Font families in fallback order.
+#[derive(Clone, Debug)]
+pub(super) struct Families {
+    pub(super) text: Vec<FontFamilyName<'static>>,
+    pub(super) code: Vec<FontFamilyName<'static>>,
+}
+
+/// The index of a style in its chunk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Brush(pub(super) u32);
+
+/// The state of the text shaper.
+pub(super) struct Writer {
+    pub(super) context: LayoutContext<Brush>,
+}
+
+impl Writer {
+    pub(super) fn new() -> Self {
+        Self { context: LayoutContext::new() }
+    }
+}
