@@ -1,6 +1,13 @@
 //! Authentication: bearer tokens, credentials known to the embedding application, and the extractors for the actor.
 
-use std::{fmt, net::SocketAddr, sync::Arc};
+use std::{
+    fmt,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use async_trait::async_trait;
 use poem::{
@@ -12,12 +19,9 @@ use poem_openapi::{
     registry::{MetaSecurityScheme, Registry},
 };
 
-use crate::{
-    rate::Proof,
-    wire::{
-        budget::BodyAccount,
-        error::{ApiError, BEARER},
-    },
+use crate::wire::{
+    budget::BodyAccount,
+    error::{ApiError, BEARER},
 };
 
 /// Authenticates bearer tokens.
@@ -256,4 +260,18 @@ fn is_token(token: &str) -> bool {
 fn attached<A: Send + Sync + 'static>(request: &Request) -> Result<&SharedAuthenticator<A>, ApiError> {
     let missing = || ApiError::internal("no authenticator for this type of actor is attached to the API");
     request.data::<SharedAuthenticator<A>>().ok_or_else(missing)
+}
+
+/// Records that the request's token is valid. Set after authentication.
+#[derive(Clone, Default)]
+pub(crate) struct Proof(Arc<AtomicBool>);
+
+impl Proof {
+    pub(crate) fn is_given(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn was_given(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }

@@ -26,9 +26,6 @@ pub(crate) const IF_MATCH: &str = "If-Match";
 pub(crate) const DESCRIPTION: &str = "The `ETag` of what is changed, as it was read last; several, separated by commas, or \
     `*` for any. If it is another by now, nothing is changed, and the answer is 412. `If-None-Match` is the opposite.";
 
-/// The description of the 412 response in the OpenAPI document.
-pub(crate) const UNMET: &str = "A condition is not met; the message says which";
-
 /// The pattern of a list of tags, as accepted by [`read_tags`].
 const PATTERN: &str = r#"^([\t ]*\*[\t ]*|[\t ,]*((W/)?"[^\u0000-\u0020"\u007f]*"[\t ]*(,[\t ,]*|$))*)$"#;
 

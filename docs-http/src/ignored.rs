@@ -5,6 +5,7 @@
 //! determines the known names. Only names are returned, never values, and their number is limited.
 
 mod fields;
+mod names;
 
 use std::{
     any::TypeId,
@@ -13,69 +14,23 @@ use std::{
 };
 
 use parking_lot::RwLock;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
+use percent_encoding::percent_decode_str;
 use poem::{
     Request,
     http::{HeaderMap, HeaderName, HeaderValue},
 };
 use schemars::JsonSchema;
 
-use self::fields::{Found, KnownFields};
+use self::{
+    fields::{Found, KnownFields},
+    names::{Names, escaped},
+};
 
 /// The response header that lists ignored query parameters.
 pub(crate) const PARAMETERS: HeaderName = HeaderName::from_static("ignored-parameters");
 
 /// The response header that lists ignored body fields.
 pub(crate) const FIELDS: HeaderName = HeaderName::from_static("ignored-fields");
-
-/// Maximum number of names in a header.
-const MOST_NAMES: usize = 16;
-
-/// Maximum number of characters of a name.
-const MOST_OF_NAME: usize = 128;
-
-/// The ellipsis for a truncated name or list.
-const MORE: &str = "...";
-
-/// The characters to escape in names: all that could be read as part of a path or as another header.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'~');
-
-/// Distinct names in order of occurrence.
-#[derive(Default)]
-struct Names {
-    names: Vec<String>,
-    /// Further names were dropped.
-    has_more: bool,
-}
-
-impl Names {
-    fn add(&mut self, mut name: String) {
-        if name.len() > MOST_OF_NAME {
-            // The name is ASCII, so truncation is safe.
-            name.truncate(MOST_OF_NAME - MORE.len());
-            name.push_str(MORE);
-        }
-        if self.names.contains(&name) {
-            return;
-        }
-        if self.names.len() < MOST_NAMES {
-            self.names.push(name);
-        } else {
-            self.has_more = true;
-        }
-    }
-
-    fn header(mut self) -> Option<HeaderValue> {
-        self.names.extend(self.has_more.then(|| MORE.to_owned()));
-        let text = self.names.join(", ");
-        HeaderValue::try_from(text).ok().filter(|text| !text.is_empty())
-    }
-}
-
-/// Escapes a name for a header.
-fn escaped(name: &[u8]) -> String {
-    percent_encode(name, ESCAPED).to_string()
-}
 
 /// Lists the query parameters that an operation does not declare.
 pub(crate) fn parameters(query: Option<&str>, known: &[String]) -> Option<HeaderValue> {

@@ -12,15 +12,14 @@ use poem_openapi::OpenApiService;
 use url::Url;
 
 use crate::{
-    About, Further, HealthCheck, HttpApp, HttpConfig,
     api::{Api, api},
+    app::{Further, HttpApp, HttpConfig, join, service},
     auth::Authenticator,
-    endpoints::ReadOnly,
+    endpoints::{HealthCheck, ReadOnly},
     files::{Files, Isolated},
     files_host::ToFilesOrigin,
-    join,
     metrics::Metrics,
-    openapi::{OperationLayer, Problems},
+    openapi::{About, OperationLayer, Problems},
     pdf::PdfFiles,
     rate::RateLimiter,
     saml,
@@ -148,7 +147,7 @@ pub fn tower_service(
 ///
 /// [`Problems`] if the API is inconsistent, which a test of this crate rules out.
 pub fn open_api_service(platform: &Platform) -> Result<OpenApiService<OperationLayer<Api>, ()>, Problems> {
-    crate::service(api(platform), about(), Arc::new(Metrics::default()))
+    service(api(platform), about(), Arc::new(Metrics::default()))
 }
 
 fn about() -> About {

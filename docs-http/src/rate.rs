@@ -11,17 +11,7 @@
 //! different ones are tried, and invalid tokens use no memory. An address over its limit can still use tokens known to
 //! be valid.
 
-use std::{
-    collections::HashMap,
-    fmt,
-    hash::Hash,
-    net::IpAddr,
-    num::NonZeroU32,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{collections::HashMap, fmt, hash::Hash, net::IpAddr, num::NonZeroU32, sync::Arc};
 
 use docs_core::ports::{Clock, SystemClock};
 use parking_lot::Mutex;
@@ -31,7 +21,8 @@ use poem::{
 };
 
 use crate::{
-    TrustedProxies, auth,
+    auth::{self, Proof},
+    trusted_proxies::TrustedProxies,
     wire::error::{ApiError, answer},
 };
 
@@ -140,16 +131,6 @@ impl<E: Endpoint> Endpoint for RateLimited<E> {
     }
 }
 
-/// Records that the request's token is valid. Set after authentication.
-#[derive(Clone, Default)]
-pub(crate) struct Proof(Arc<AtomicBool>);
-
-impl Proof {
-    pub(crate) fn is_given(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 /// The hash of a token, so that a table contains no secrets.
 type TokenHash = [u8; 32];
 
@@ -240,9 +221,7 @@ impl Limiter {
     /// Moves the request from the count of the address to that of the token if the token was found to be valid.
     fn settle(&self, client: &Client, proof: &Proof, count: Count) -> u32 {
         match (count, &client.token) {
-            (Count::Within { by: By::Address, window, .. }, Some(token))
-                if proof.0.load(Ordering::Relaxed) =>
-            {
+            (Count::Within { by: By::Address, window, .. }, Some(token)) if proof.was_given() => {
                 self.addresses.refund(&client.address, window);
                 self.tokens.charge(token, window, self.limit).unwrap_or(0)
             }

@@ -11,11 +11,12 @@
 //! `application/json` and not HTML gets JSON.
 
 mod page;
+mod refusal;
 
 use std::num::NonZeroU32;
 
 use docs_core::{
-    Error, ErrorKind, Platform,
+    Error, Platform,
     model::SamlProviderId,
     platform::{SamlAnswer, SamlSession, SamlStart},
 };
@@ -25,14 +26,14 @@ use poem::{
 };
 use url::{Url, form_urlencoded};
 
-use self::page::Shape;
+use self::{page::Shape, refusal::Refusal};
 use crate::{
     RateLimit, TrustedProxies,
     endpoints::other_method,
     rate::RateLimiter,
     wire::{
         budget::{BodyBudget, Reserved, collect_within},
-        error::{ApiError, answer},
+        error::answer,
     },
 };
 
@@ -114,30 +115,6 @@ enum Step {
     Start,
     Finish,
     End,
-}
-
-/// The reason of a refused sign-in.
-#[derive(Debug)]
-pub(crate) struct Refusal {
-    pub(crate) status: StatusCode,
-    pub(crate) message: String,
-}
-
-impl Refusal {
-    fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into() }
-    }
-}
-
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Self {
-        // A 401 requires a challenge, which a page is not.
-        if error.kind() == ErrorKind::Unauthenticated {
-            return Self::new(StatusCode::FORBIDDEN, error.message());
-        }
-        let error = ApiError::from(error);
-        Self::new(error.status(), error.message())
-    }
 }
 
 /// One of the pages.

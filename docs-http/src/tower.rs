@@ -21,7 +21,7 @@ use poem::{
 };
 use tower_service::Service;
 
-use crate::HttpApp;
+use crate::app::HttpApp;
 
 /// The body of a response.
 pub type ResponseBody = BoxBody<Bytes, io::Error>;
@@ -40,6 +40,14 @@ pub type ResponseBody = BoxBody<Bytes, io::Error>;
 pub struct TowerService {
     app: HttpApp,
     peer: fn(&Extensions) -> Option<SocketAddr>,
+}
+
+impl HttpApp {
+    /// Converts to a tower service, for servers other than poem.
+    #[must_use]
+    pub fn into_tower(self) -> TowerService {
+        TowerService::new(self)
+    }
 }
 
 impl TowerService {

@@ -12,7 +12,7 @@ use serde::{
     de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 
-use super::{Names, escaped};
+use super::names::{MOST_OF_NAME, Names, escaped};
 use crate::wire::schema::{self, Direction};
 
 /// The fields that a request type declares, at every place.
@@ -297,7 +297,7 @@ impl<'de> Deserialize<'de> for Name {
                 f.write_str("a name")
             }
             fn visit_str<E: Error>(self, name: &str) -> Result<Name, E> {
-                Ok(Name(name.chars().take(super::MOST_OF_NAME).collect()))
+                Ok(Name(name.chars().take(MOST_OF_NAME).collect()))
             }
         }
         name.deserialize_str(Cut)

@@ -9,7 +9,7 @@ use std::{
 use docs_core::ports::{Metric, MetricKind, Metrics};
 use parking_lot::Mutex;
 
-use super::{braced, head, write_histogram};
+use super::exposition::{braced, head, write_histogram};
 
 /// The upper bounds of the histogram buckets, with their labels in seconds. Longer durations count as `+Inf`.
 const REGISTRY_BUCKETS: [(Duration, &str); 8] = [

@@ -1,65 +1,19 @@
 //! Assembly of the OpenAPI document: merges the paths of all API objects, adds common failures and detects mistakes.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    fmt,
+use std::collections::HashMap;
+
+use poem_openapi::registry::{
+    MetaApi, MetaOperation, MetaOperationParam, MetaParamIn, MetaPath, MetaSchemaRef,
 };
 
-use poem_openapi::{
-    OpenApi,
-    registry::{
-        MetaApi, MetaOperation, MetaOperationParam, MetaParamIn, MetaPath, MetaSchema, MetaSchemaRef,
-        Registry,
-    },
-};
-
-use super::operation_layer::OperationLayer;
 use crate::{
     conditions, idempotency, ignored,
     wire::{
         error::ErrorBody,
         params::PageQuery,
-        reply::{bare, content, text_header},
-        schema,
+        reply::{UNMET, bare, content, text_header},
     },
 };
-
-/// Mistakes in an API that make its document wrong. They are detected at assembly, before the API serves requests.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub struct Problems(Vec<String>);
-
-impl fmt::Display for Problems {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.join("; "))
-    }
-}
-
-impl Problems {
-    pub(crate) fn one(problem: impl Into<String>) -> Self {
-        Self(vec![problem.into()])
-    }
-}
-
-/// Checks an API for mistakes, before it is decorated.
-///
-/// # Errors
-/// [`Problems`] that list operations without an id, ids and routes shared by two operations, handlers that do not take
-/// the parameters of their path in order, names shared by two schemas, and references to schemas that are not
-/// registered.
-pub fn problems<T: OpenApi>() -> Result<(), Problems> {
-    let mut registry = Registry::new();
-    OperationLayer::<T>::register(&mut registry);
-    let apis = T::meta();
-    let mut found = mistakes(&apis);
-    let clashes = schema::clashes(&registry).into_iter();
-    found.extend(clashes.map(|name| format!("two schemas share the name {name}")));
-    let mut references = References::new(&registry);
-    for operation in operations(&apis) {
-        references.of_operation(operation);
-    }
-    found.extend(references.missing.iter().map(|name| format!("the schema {name} is not registered")));
-    if found.is_empty() { Ok(()) } else { Err(Problems(found)) }
-}
 
 /// Merges the paths of all API objects, so that each occurs once, and adds the common failures to every operation.
 ///
@@ -133,37 +87,8 @@ fn parameter(segment: &str) -> Option<&str> {
     segment.strip_prefix(':').or_else(braced)
 }
 
-fn parameters(path: &str) -> impl Iterator<Item = &str> {
+pub(super) fn parameters(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter_map(parameter)
-}
-
-fn operations(apis: &[MetaApi]) -> impl Iterator<Item = &MetaOperation> {
-    apis.iter().flat_map(|api| &api.paths).flat_map(|path| &path.operations)
-}
-
-fn mistakes(apis: &[MetaApi]) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut ids = BTreeSet::new();
-    let mut routes = BTreeSet::new();
-    for path in apis.iter().flat_map(|api| &api.paths) {
-        for operation in &path.operations {
-            let route = format!("{} {}", operation.method, path.path);
-            match operation.operation_id {
-                None => found.push(format!("{route} has no operation id")),
-                Some(id) if !ids.insert(id) => found.push(format!("two operations share the id {id}")),
-                Some(_) => {}
-            }
-            if !routes.insert((operation.method.to_string(), shape(&path.path))) {
-                found.push(format!("two operations share the route {route}"));
-            }
-            // Handlers receive path parameters by position, regardless of their names.
-            let taken = operation.params.iter().filter(|parameter| parameter.in_type == MetaParamIn::Path);
-            if !parameters(&path.path).eq(taken.map(|parameter| parameter.name.as_str())) {
-                found.push(format!("the handler of {route} does not take its parameters in order, by name"));
-            }
-        }
-    }
-    found
 }
 
 fn rename_parameters(path: &mut MetaPath, to: &str) {
@@ -227,7 +152,7 @@ fn add_failures(operation: &mut MetaOperation) {
         (signed_in, 403, "The object is visible, but this is not allowed"),
         (has_place || is_open, 404, "The object does not exist, or is not visible"),
         (writes, 409, "The state of the object does not allow it, or a unique value is taken"),
-        (has_condition || !writes, 412, conditions::UNMET),
+        (has_condition || !writes, 412, UNMET),
         (has_body, 413, "The body is larger than a limit"),
         (has_body, 415, "The body is not JSON"),
         (has_key, 422, "Another request was sent with the same `Idempotency-Key`"),
@@ -269,54 +194,6 @@ fn name_states(operation: &mut MetaOperation) {
     let mut known = bare(304, "It is what `If-None-Match` names; there is no body");
     known.headers.push(tag());
     operation.responses.responses.push(known);
-}
-
-/// Traverses schemas and collects references to unregistered ones.
-struct References<'r> {
-    registry: &'r Registry,
-    seen: BTreeSet<String>,
-    missing: BTreeSet<String>,
-}
-
-impl<'r> References<'r> {
-    fn new(registry: &'r Registry) -> Self {
-        Self { registry, seen: BTreeSet::new(), missing: BTreeSet::new() }
-    }
-
-    fn of_operation(&mut self, operation: &MetaOperation) {
-        let requests = operation.request.iter().flat_map(|request| &request.content);
-        let responses = operation.responses.responses.iter().flat_map(|response| &response.content);
-        for media in requests.chain(responses) {
-            self.of_reference(&media.schema);
-        }
-        for parameter in &operation.params {
-            self.of_reference(&parameter.schema);
-        }
-    }
-
-    fn of_reference(&mut self, reference: &MetaSchemaRef) {
-        match reference {
-            MetaSchemaRef::Inline(schema) => self.of_schema(schema),
-            MetaSchemaRef::Reference(name) if self.seen.insert(name.clone()) => {
-                match self.registry.schemas.get(name) {
-                    Some(schema) => self.of_schema(schema),
-                    None => {
-                        self.missing.insert(name.clone());
-                    }
-                }
-            }
-            MetaSchemaRef::Reference(_) => {}
-        }
-    }
-
-    fn of_schema(&mut self, schema: &MetaSchema) {
-        let properties = schema.properties.iter().map(|(_, reference)| reference);
-        let parts = schema.any_of.iter().chain(&schema.one_of).chain(&schema.all_of);
-        let boxed = schema.items.iter().chain(&schema.additional_properties).map(AsRef::as_ref);
-        for reference in properties.chain(parts).chain(boxed) {
-            self.of_reference(reference);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -7,8 +7,7 @@ use std::{
 
 use poem_openapi::OpenApi;
 
-use super::{Problems, problems};
-use crate::About;
+use super::{About, Problems, problems};
 
 /// Maximum number of cached documents. An application typically has one or a few.
 const MAX_DOCUMENTS: usize = 8;

@@ -8,7 +8,7 @@ use poem::{
 };
 use serde_json::json;
 
-use super::Refusal;
+use super::refusal::Refusal;
 use crate::wire::reply::JSON;
 
 /// The content security policy of these pages. They can only submit a form to their own origin.

@@ -225,7 +225,7 @@ impl ResponseError for ApiError {
         let status = self.0.status;
         let body = serde_json::json!({ "error": { "code": status.as_u16(), "message": self.0.message } });
         let mut response =
-            Response::builder().status(status).content_type(super::reply::JSON).body(body.to_string());
+            Response::builder().status(status).content_type(super::media_type::JSON).body(body.to_string());
         let headers = response.headers_mut();
         if status == StatusCode::UNAUTHORIZED {
             let challenge = self.0.challenge.clone();

@@ -4,7 +4,7 @@
 use bytes::{Bytes, BytesMut};
 use percent_encoding::percent_decode_str;
 
-use super::{error::ApiError, upload::Chunks};
+use super::{chunks::Chunks, error::ApiError};
 
 /// Bytes that are processed at a time.
 const STEP: usize = 64 * 1024;

@@ -1,10 +1,12 @@
 //! Types on the wire: request bodies, parameters, responses, errors, and their schemas.
 
 pub mod budget;
+mod chunks;
 pub mod error;
 mod fault;
 mod form;
 pub(crate) mod kept;
+mod media_type;
 pub mod params;
 pub mod payload;
 pub mod reply;

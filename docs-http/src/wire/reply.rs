@@ -11,14 +11,14 @@ use poem_openapi::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use super::media_type::JSON;
 use super::{
     error::{ApiError, ErrorBody},
     schema::{self, Direction},
 };
-use crate::conditions;
 
-/// The media type of every JSON body.
-pub const JSON: &str = "application/json";
+/// The description of the 412 response in the OpenAPI document.
+pub(crate) const UNMET: &str = "A condition is not met; the message says which";
 
 /// 200 with a JSON body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl<T: Serialize + Send> IntoResponse for Conditional<T> {
 impl<T: JsonSchema + Serialize + Send + 'static> ApiResponse for Conditional<T> {
     fn meta() -> MetaResponses {
         let mut responses = Reply::<T>::meta();
-        let unmet = bare(412, conditions::UNMET);
+        let unmet = bare(412, UNMET);
         responses.responses.push(MetaResponse { content: content::<ErrorBody>(), ..unmet });
         responses
     }

@@ -1,9 +1,8 @@
 //! Uploaded files: raw bytes, or a form with one file. They are streamed and never held as a whole.
 
 use bytes::Bytes;
-use futures_util::{StreamExt as _, stream::BoxStream};
 use poem::{
-    Body, Request, RequestBody,
+    Request, RequestBody,
     http::{HeaderMap, HeaderName, StatusCode, header},
 };
 use poem_openapi::{
@@ -12,6 +11,7 @@ use poem_openapi::{
 };
 
 use super::{
+    chunks::Chunks,
     error::ApiError,
     fault,
     form::{Form, Part, boundary},
@@ -38,21 +38,6 @@ pub(crate) struct FileBody {
 enum Kind {
     Bytes { content_type: Option<String> },
     Form { boundary: String },
-}
-
-/// A stream of bytes.
-pub(crate) struct Chunks(BoxStream<'static, std::io::Result<Bytes>>);
-
-impl Chunks {
-    pub(crate) fn new(body: Body) -> Self {
-        Self(body.into_bytes_stream().boxed())
-    }
-
-    /// Returns the next bytes, `None` at the end.
-    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {
-        let next = self.0.next().await.transpose();
-        next.map_err(|_| ApiError::invalid("the body could not be read to its end"))
-    }
 }
 
 /// A file that is being read, with its metadata.

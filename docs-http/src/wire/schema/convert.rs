@@ -6,8 +6,8 @@ use schemars::Schema;
 use serde_json::{Map, Value};
 
 use super::{
-    COMPONENTS, Direction,
-    names::{clean, keep, pascal, referred},
+    direction::Direction,
+    names::{COMPONENTS, clean, keep, pascal, referred},
 };
 
 type Object = Map<String, Value>;

@@ -10,6 +10,7 @@
 //! - a field that a response omits when it is `None` is optional there, not nullable.
 
 mod convert;
+mod direction;
 mod names;
 mod unite;
 
@@ -19,17 +20,8 @@ use parking_lot::RwLock;
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
 
-use convert::Converter;
-
-/// The direction of a value. They can differ: a field with a default is optional in a request and always present in a
-/// response.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Direction {
-    /// From the client, parsed.
-    Request,
-    /// To the client, serialized.
-    Response,
-}
+use self::convert::Converter;
+pub use self::direction::Direction;
 
 /// Returns the schema to write where the type is used.
 ///
@@ -77,9 +69,6 @@ fn register_all(registry: &mut Registry, mut generator: SchemaGenerator, directi
 pub fn clashes(registry: &Registry) -> Vec<&str> {
     registry.schemas.keys().filter_map(|name| name.strip_suffix(CLASH)).collect()
 }
-
-/// The prefix of references to components in an OpenAPI document.
-const COMPONENTS: &str = "#/components/schemas/";
 
 /// The suffix of a second schema with the same name. It contains a space, which names cannot, so nothing references it
 /// and it is never shown.

@@ -5,7 +5,8 @@ use std::{collections::HashSet, sync::LazyLock};
 use parking_lot::Mutex;
 use percent_encoding::percent_decode_str;
 
-use super::COMPONENTS;
+/// The prefix of references to components in an OpenAPI document.
+pub(super) const COMPONENTS: &str = "#/components/schemas/";
 
 /// Replaces all characters except letters and digits by `_`, so that client generators can use the name unchanged.
 pub(super) fn clean(name: &str) -> String {

@@ -1,0 +1,36 @@
+//! The caller of an operation.
+
+use std::sync::LazyLock;
+
+use docs_core::{
+    Actor, Platform,
+    platform::{Caller, Visitor},
+};
+
+/// The authenticated caller.
+pub(super) type Auth = crate::auth::Signed<Actor>;
+
+/// The caller of an operation that reads published content; anonymous without a token.
+pub(super) type Reader = crate::auth::MaybeSigned<Actor>;
+
+/// The sender of a request.
+pub(super) trait AsCaller {
+    /// Returns the platform as seen by the sender.
+    fn caller<'p>(&'p self, platform: &'p Platform) -> Caller<'p>;
+}
+
+impl AsCaller for Auth {
+    fn caller<'p>(&'p self, platform: &'p Platform) -> Caller<'p> {
+        platform.as_actor(&self.0)
+    }
+}
+
+impl AsCaller for Reader {
+    fn caller<'p>(&'p self, platform: &'p Platform) -> Caller<'p> {
+        static ANYBODY: LazyLock<Visitor> = LazyLock::new(Visitor::anonymous);
+        match &self.0 {
+            Some(actor) => platform.as_actor(actor),
+            None => platform.as_visitor(&ANYBODY),
+        }
+    }
+}

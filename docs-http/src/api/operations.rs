@@ -1,0 +1,61 @@
+//! All operations of the API.
+
+use docs_core::Platform;
+
+use super::{
+    audit, change_requests, collections, comments, content, git, git_sync, imports, invites, jobs, links,
+    members, openapi_specs, orgs, pdf, permissions, platform_info, reviews, revisions, saml, search,
+    site_settings, site_structure, sites, spaces, teams, translations, uploads, urls, users,
+};
+
+/// The operations of the API.
+pub type Api = (
+    (platform_info::PlatformInfo, users::Users),
+    (orgs::Orgs, members::Members, invites::Invites, audit::AuditLog),
+    (spaces::Spaces, jobs::Jobs),
+    collections::Collections,
+    (content::Content, uploads::Uploads),
+    (links::Links, revisions::Revisions),
+    imports::Imports,
+    change_requests::ChangeRequests,
+    reviews::Reviews,
+    comments::Comments,
+    (git::Git, git_sync::GitSync),
+    search::Search,
+    pdf::Pdf,
+    (sites::Sites, site_structure::Structure, site_settings::SiteSettings, urls::Urls),
+    (teams::Teams, permissions::Permissions, saml::Saml),
+    (translations::Translations, openapi_specs::OpenApiSpecs),
+);
+
+/// Creates all operations for a platform.
+pub(crate) fn api(platform: &Platform) -> Api {
+    (
+        (platform_info::PlatformInfo, users::Users(platform.clone())),
+        (
+            orgs::Orgs(platform.clone()),
+            members::Members(platform.clone()),
+            invites::Invites(platform.clone()),
+            audit::AuditLog(platform.clone()),
+        ),
+        (spaces::Spaces(platform.clone()), jobs::Jobs(platform.clone())),
+        collections::Collections(platform.clone()),
+        (content::content(platform), uploads::Uploads(platform.clone())),
+        (links::Links(platform.clone()), revisions::Revisions(platform.clone())),
+        imports::Imports(platform.clone()),
+        change_requests::ChangeRequests(platform.clone()),
+        reviews::Reviews(platform.clone()),
+        comments::comments(platform),
+        (git::Git(platform.clone()), git_sync::GitSync(platform.clone())),
+        search::Search(platform.clone()),
+        pdf::Pdf(platform.clone()),
+        (
+            sites::Sites(platform.clone()),
+            site_structure::Structure(platform.clone()),
+            site_settings::SiteSettings(platform.clone()),
+            urls::Urls(platform.clone()),
+        ),
+        (teams::Teams(platform.clone()), permissions::permissions(platform), saml::Saml(platform.clone())),
+        (translations::Translations(platform.clone()), openapi_specs::OpenApiSpecs(platform.clone())),
+    )
+}

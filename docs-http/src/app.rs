@@ -1,0 +1,284 @@
+//! The application: its configuration, and the assembly of an API with its middleware and endpoints.
+
+use std::{fmt, sync::Arc};
+
+use docs_core::{
+    Platform,
+    platform::own_paths,
+    ports::{Ids, RandomIds},
+};
+use poem::{Endpoint, EndpointExt, Request, Response, Route, endpoint::BoxEndpoint};
+use poem_openapi::{OpenApi, OpenApiService};
+
+use crate::{
+    auth::{Authenticator, SharedAuthenticator},
+    cors::{self, Cors},
+    endpoints::{Checked, Counters, Fixed, HealthCheck, ReadOnly},
+    files_host::{self, ByHost},
+    metrics::{Metrics, Registry},
+    middleware::RequestLayer,
+    openapi::{self, About, OperationLayer, Problems, made::Origin},
+    rate::{RateLimit, RateLimiter},
+    saml::SamlPages,
+    sign_in::HostSignIn,
+    trusted_proxies::TrustedProxies,
+    wire::{
+        budget::{AnonymousBodyLimit, BodyBudget},
+        payload::BodyLimit,
+        reply::JSON,
+    },
+};
+
+/// The configuration of the application.
+#[derive(Clone)]
+pub struct HttpConfig {
+    /// Maximum size of a request body in bytes. The limit of uploaded files is set on the platform.
+    pub body_limit: BodyLimit,
+    /// The largest body, in bytes, of a request whose sender has no token of a user.
+    pub anonymous_body_limit: AnonymousBodyLimit,
+    /// The budget for request bodies that are held in memory. Applications that share one clone it.
+    pub body_budget: BodyBudget,
+    /// The path of the API within the application.
+    pub api_path: String,
+    /// The address of the API in the OpenAPI document, such as `https://docs.example.com/v1`. If absent, it is a path:
+    /// that of the API, and with [`routes`](crate::routes) below that of the platform's
+    /// [`base_url`](docs_core::platform::Builder::base_url).
+    pub server_url: Option<String>,
+    /// The rate limit per client; none if absent.
+    pub rate_limit: Option<RateLimit>,
+    /// The proxies trusted by the rate limit to state client addresses.
+    pub trusted_proxies: TrustedProxies,
+    /// The authentication of the embedding application, for [`routes`](crate::routes). If absent, only tokens of the platform are
+    /// accepted. [`assemble`] takes an authenticator.
+    pub sign_in: Option<HostSignIn>,
+    /// Sign-in through the SAML providers of organizations, for [`routes`](crate::routes); disabled if absent.
+    pub saml: Option<SamlPages>,
+    /// The origins whose web pages may call the API; only the application's own if absent.
+    pub cors: Option<Cors>,
+    /// The liveness check of `/healthz`. If absent, the platform's own check.
+    pub health: Option<HealthCheck>,
+    /// The readiness check of `/readyz`. If absent, the platform's own check.
+    pub readiness: Option<HealthCheck>,
+    /// The metrics of the platform to show at `/metrics`. If absent, only requests are shown.
+    pub registry: Option<Arc<Registry>>,
+    /// Called before metrics are rendered. If absent, the platform's own [`measure`](docs_core::Platform::measure).
+    pub measure: Option<HealthCheck>,
+    /// The source of request ids.
+    pub ids: Arc<dyn Ids>,
+}
+
+impl Default for HttpConfig {
+    fn default() -> Self {
+        Self {
+            body_limit: BodyLimit::DEFAULT,
+            anonymous_body_limit: AnonymousBodyLimit::DEFAULT,
+            body_budget: BodyBudget::default(),
+            api_path: format!("/{}", own_paths::API),
+            server_url: None,
+            rate_limit: None,
+            trusted_proxies: TrustedProxies::default(),
+            sign_in: None,
+            saml: None,
+            cors: None,
+            health: None,
+            readiness: None,
+            registry: None,
+            measure: None,
+            ids: Arc::new(RandomIds),
+        }
+    }
+}
+
+impl fmt::Debug for HttpConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpConfig")
+            .field("body_limit", &self.body_limit)
+            .field("anonymous_body_limit", &self.anonymous_body_limit)
+            .field("body_budget", &self.body_budget)
+            .field("api_path", &self.api_path)
+            .field("server_url", &self.server_url)
+            .field("rate_limit", &self.rate_limit)
+            .field("trusted_proxies", &self.trusted_proxies)
+            .field("sign_in", &self.sign_in)
+            .field("saml", &self.saml)
+            .field("cors", &self.cors)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The whole application: a poem endpoint, to be served or to be mounted in a route.
+///
+/// | path | content |
+/// |---|---|
+/// | `/v1/…` | the API |
+/// | `/healthz` | `{"status":"ok"}` if the process is alive and its store can be read, otherwise an error |
+/// | `/readyz` | the same if searches are also complete: the readiness for requests |
+/// | `/metrics` | metrics for Prometheus |
+/// | `/openapi.json` | the OpenAPI document |
+/// | `/docs` | a page for trying the API; `/` redirects to it; feature `explorer` |
+#[derive(Clone)]
+pub struct HttpApp {
+    endpoint: Arc<BoxEndpoint<'static>>,
+    document: Arc<str>,
+    metrics: Arc<Metrics>,
+    /// The platform whose files have an origin of their own.
+    files_of: Option<Platform>,
+}
+
+impl HttpApp {
+    /// Returns `true` if a request is for the host of [`files_origin`](docs_core::platform::Builder::files_origin), on
+    /// which the application serves files only. An embedding application with routes of its own passes these requests
+    /// to the application first, at its root.
+    #[must_use]
+    pub fn is_for_files(&self, request: &Request) -> bool {
+        self.files_of.as_ref().is_some_and(|platform| files_host::is_for_files(platform, request))
+    }
+
+    /// The OpenAPI document as JSON.
+    #[must_use]
+    pub fn document(&self) -> &str {
+        &self.document
+    }
+
+    #[must_use]
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+}
+
+impl Endpoint for HttpApp {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        self.endpoint.call(request).await
+    }
+}
+
+impl fmt::Debug for HttpApp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpApp").finish_non_exhaustive()
+    }
+}
+
+/// Combines an API, usually a tuple of API objects, with its middleware and endpoints into an application.
+///
+/// # Errors
+///
+/// [`Problems`] if the API is inconsistent, for example if two operations share an id, and for a `config` with a
+/// [`sign_in`](HttpConfig::sign_in) in addition to the authenticator, or with [`saml`](HttpConfig::saml).
+pub fn assemble<T, A>(
+    api: T,
+    about: About,
+    config: HttpConfig,
+    authenticator: Arc<A>,
+) -> Result<HttpApp, Problems>
+where
+    T: OpenApi + 'static,
+    A: Authenticator,
+{
+    openapi::made::checked::<T>()?;
+    join(api, about, config, authenticator, Further { routes: Route::new(), files_host: None })
+}
+
+/// Additional routes next to an API.
+pub(crate) struct Further {
+    pub(crate) routes: Route,
+    /// The platform whose files have an origin of their own, and the routes of that origin.
+    pub(crate) files_host: Option<(Platform, Route)>,
+}
+
+/// Combines a checked API with its middleware, endpoints and further routes.
+pub(crate) fn join<T, A>(
+    api: T,
+    about: About,
+    config: HttpConfig,
+    authenticator: Arc<A>,
+    further: Further,
+) -> Result<HttpApp, Problems>
+where
+    T: OpenApi + 'static,
+    A: Authenticator,
+{
+    check_path(&config.api_path)?;
+    if config.sign_in.is_some() {
+        return Err(Problems::one("`sign_in` is for `routes`: there is an authenticator already"));
+    }
+    if config.saml.is_some() {
+        return Err(Problems::one("`saml` is for `routes`: it signs in to a platform"));
+    }
+    let metrics = Arc::new(config.registry.map_or_else(Metrics::default, Metrics::beside));
+    let server = config.server_url.unwrap_or_else(|| config.api_path.clone());
+    let (origin, examples) = (Origin::new::<T>(&about, &server), about.examples);
+    let service = unchecked(api, about, Arc::clone(&metrics)).server(server);
+    let document = openapi::made::document(origin, || openapi::finished(&service.spec(), examples))?;
+    let challenge = authenticator.challenge();
+    let authenticator: SharedAuthenticator<A::Actor> = authenticator;
+    let guard = RateLimiter::new(config.rate_limit, config.trusted_proxies);
+    let service = service
+        .data(authenticator)
+        .data(config.body_limit)
+        .data(config.anonymous_body_limit)
+        .data(config.body_budget)
+        .with(guard);
+    let route = further
+        .routes
+        .nest(&config.api_path, service)
+        .at(format!("/{}", own_paths::HEALTH), ReadOnly(Checked(config.health.unwrap_or_default())))
+        .at(format!("/{}", own_paths::READY), ReadOnly(Checked(config.readiness.unwrap_or_default())))
+        .at(
+            format!("/{}", own_paths::METRICS),
+            ReadOnly(Counters { metrics: Arc::clone(&metrics), measure: config.measure.unwrap_or_default() }),
+        )
+        .at(format!("/{}", own_paths::OPENAPI), ReadOnly(Fixed::new(document.as_bytes().to_vec(), JSON)));
+    #[cfg(feature = "explorer")]
+    let route = crate::explorer::mount(route)?;
+    let files_of = further.files_host.as_ref().map(|(platform, _)| platform.clone());
+    let route = match further.files_host {
+        Some((platform, files)) => ByHost::new(&platform, files, route.boxed()).boxed(),
+        None => route.boxed(),
+    };
+    let endpoint = Arc::new(cors::share(config.cors, RequestLayer::new(route, config.ids, challenge)));
+    Ok(HttpApp { endpoint, document, metrics, files_of })
+}
+
+/// Returns the API alone, for an application with its own middleware.
+///
+/// Such an application attaches the authenticator, and optionally a body limit, as request data:
+/// `service.data(authenticator).data(BodyLimit(1024))`. The authenticator is a [`SharedAuthenticator`].
+///
+/// # Errors
+///
+/// [`Problems`] if the API is inconsistent, for example if two operations share an id.
+pub fn service<T: OpenApi>(
+    api: T,
+    about: About,
+    metrics: Arc<Metrics>,
+) -> Result<OpenApiService<OperationLayer<T>, ()>, Problems> {
+    openapi::problems::<T>()?;
+    Ok(unchecked(api, about, metrics))
+}
+
+/// Returns the service of a checked API.
+fn unchecked<T: OpenApi>(
+    api: T,
+    about: About,
+    metrics: Arc<Metrics>,
+) -> OpenApiService<OperationLayer<T>, ()> {
+    let service = OpenApiService::new(OperationLayer::new(api, metrics), about.title, about.version);
+    match about.description {
+        Some(description) => service.description(description),
+        None => service,
+    }
+}
+
+/// Checks that routes can be nested below a path.
+fn check_path(path: &str) -> Result<(), Problems> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
+    if path.starts_with('/') && path.bytes().all(is_plain) && !path.contains("//") {
+        Ok(())
+    } else {
+        Err(Problems::one(format!(
+            "`{path}` cannot be the path of the API: it has to be a plain path like /v1"
+        )))
+    }
+}

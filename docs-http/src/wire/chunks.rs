@@ -1,0 +1,22 @@
+//! The bytes of a request body.
+
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream::BoxStream};
+use poem::Body;
+
+use super::error::ApiError;
+
+/// A stream of bytes.
+pub(crate) struct Chunks(BoxStream<'static, std::io::Result<Bytes>>);
+
+impl Chunks {
+    pub(crate) fn new(body: Body) -> Self {
+        Self(body.into_bytes_stream().boxed())
+    }
+
+    /// Returns the next bytes, `None` at the end.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {
+        let next = self.0.next().await.transpose();
+        next.map_err(|_| ApiError::invalid("the body could not be read to its end"))
+    }
+}
