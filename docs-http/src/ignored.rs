@@ -85,7 +85,10 @@ fn known<T: JsonSchema + 'static>() -> Arc<KnownFields> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        names::{MORE, MOST_NAMES, MOST_OF_NAME},
+        *,
+    };
 
     #[test]
     fn parameters_that_nobody_knows_are_named_once_and_in_ascii() {
