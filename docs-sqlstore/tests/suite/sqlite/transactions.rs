@@ -235,7 +235,7 @@ fn what_is_asked_of_a_runtime_that_ends_is_unavailable() {
         tokio::runtime::Builder::new_current_thread().enable_time().build().expect("threads can start");
     let store = runtime.block_on(home.open("a.sqlite"));
     let mut asked = store.begin(Mode::Write, &[]);
-    runtime.block_on(park(&mut asked));
+    runtime.block_on(async { park(&mut asked) });
     runtime.shutdown_background();
     let other =
         tokio::runtime::Builder::new_current_thread().enable_time().build().expect("threads can start");
