@@ -12,6 +12,9 @@ use ratex_types::math_style::MathStyle;
 use super::*;
 use crate::formula::Formula;
 
+/// The bytes of an image in the file, and those of a drawing.
+const ROOM: (usize, usize) = (1 << 20, DRAWN_BYTES);
+
 #[test]
 fn pictures_and_formulas_with_repeats_take_bounded_memory() {
     docs_hostile::run_among_others(PARSERS);
@@ -37,7 +40,7 @@ fn frames_larger_than_the_image_take_no_memory() {
     gif[at + 6] = 0x10;
     gif[at + 8] = 0x10;
     let fonts = Fonts::default();
-    let (read, peak) = docs_hostile::own_peak_of(|| decode(&Bytes::from(gif), &fonts, 1 << 20).is_some());
+    let (read, peak) = docs_hostile::own_peak_of(|| decode(&Bytes::from(gif), &fonts, ROOM).is_some());
     assert!(!read && peak < OWN, "{read}, {peak} bytes");
 }
 
@@ -49,7 +52,7 @@ fn small_files_declaring_many_pixels_take_no_memory() {
     // The file declares a size of 6,144 by 4,864 pixels.
     (gif[7], gif[9]) = (0x18, 0x13);
     let fonts = Fonts::default();
-    let (read, peak) = docs_hostile::own_peak_of(|| decode(&Bytes::from(gif), &fonts, 1 << 20).is_some());
+    let (read, peak) = docs_hostile::own_peak_of(|| decode(&Bytes::from(gif), &fonts, ROOM).is_some());
     assert!(!read && peak < OWN, "{read}, {peak} bytes");
 }
 
@@ -89,7 +92,7 @@ const PARSERS: &[Parser] = &[
 
 fn read(bytes: &[u8]) {
     static FONTS: OnceLock<Fonts> = OnceLock::new();
-    drop(decode(&Bytes::copy_from_slice(bytes), FONTS.get_or_init(Fonts::default), 1 << 20));
+    drop(decode(&Bytes::copy_from_slice(bytes), FONTS.get_or_init(Fonts::default), ROOM));
 }
 
 fn formula(text: &str) {

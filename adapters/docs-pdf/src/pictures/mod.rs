@@ -27,6 +27,8 @@ use crate::{
 const IMAGES: usize = 2_000;
 /// Maximum number of pixels of all images of a book, which bounds the time.
 const ALL_PIXELS: usize = 4_000_000_000;
+/// Maximum total size of the drawings of a book in bytes. They stay in memory as trees, which take 18 times their bytes.
+const DRAWN_BYTES: usize = 10 << 20;
 
 /// Approximate maximum size in bytes of all images of a book in its file.
 const ALL_BYTES: usize = 64 << 20;
@@ -67,14 +69,17 @@ impl Pictures {
         let mut out = Self::default();
         // With many images, each one gets a smaller share, so that the file and the memory to write it stay small.
         let share = (ALL_BYTES / book.images.len().max(1)).clamp(64 << 10, 1 << 20);
-        let (mut pixels, mut bytes) = (0_usize, 0_usize);
+        let (mut pixels, mut bytes, mut drawn) = (0_usize, 0_usize, 0_usize);
         for (name, image) in &book.images {
             clock.check()?;
             let Some(data) = image.bytes() else { continue };
             if out.shapes.len() >= IMAGES {
                 break;
             }
-            let Some(read) = decode(data, fonts, share) else { continue };
+            let Some(read) = decode(data, fonts, (share, DRAWN_BYTES - drawn)) else { continue };
+            if matches!(read.shape, Shape::Drawing(_)) {
+                drawn += data.len();
+            }
             pixels = pixels.saturating_add(read.pixels);
             if pixels > most_pixels {
                 break;
@@ -91,10 +96,11 @@ impl Pictures {
     }
 }
 
-/// Decodes an image.
-fn decode(data: &Bytes, fonts: &Fonts, most: usize) -> Option<Decoded> {
+/// Decodes an image that has at most `most` bytes in the file, or a drawing of at most `drawn` bytes.
+fn decode(data: &Bytes, fonts: &Fonts, (most, drawn): (usize, usize)) -> Option<Decoded> {
+    let drawing = || (data.len() <= drawn).then(|| drawing::read(data, fonts)).flatten();
     // Many libraries are involved in decoding. A panic in one of them only drops the image.
-    let read = || raster::read(data, most).or_else(|| drawing::read(data, fonts));
+    let read = || raster::read(data, most).or_else(drawing);
     let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).ok().flatten()?;
     let is_size = |length: f64| length.is_finite() && length > 0.0;
     (is_size(read.width) && is_size(read.height)).then_some(read)
@@ -125,6 +131,21 @@ mod tests {
         let (book, clock) = (book(IMAGES + 1, 1), clock());
         let read = Pictures::read(&book, &Fonts::default(), &clock, usize::MAX).expect("pictures");
         assert_eq!((read.shapes.len(), read.known.len()), (IMAGES, IMAGES));
+    }
+
+    #[test]
+    fn drawings_beyond_their_total_of_bytes_are_left_out() {
+        let svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9\" height=\"9\"><path d=\"M0 0h9v9z\"/></svg>";
+        let bytes = Bytes::from(format!("{svg}<!--{}-->", "x".repeat((1 << 20) - svg.len() - 7)));
+        assert_eq!(bytes.len(), 1 << 20);
+        let drawing = |at: usize| {
+            let url = format!("https://e.example/{at}");
+            (ContentRef::Url { url }, docs_ports::BookImage::from(bytes.clone()))
+        };
+        let most = DRAWN_BYTES / bytes.len();
+        let book = Book { images: (0..most + 5).map(drawing).collect(), ..Book::default() };
+        let read = Pictures::read(&book, &Fonts::default(), &clock(), usize::MAX).expect("pictures");
+        assert_eq!(read.shapes.len(), most);
     }
 
     #[test]
