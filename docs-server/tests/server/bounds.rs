@@ -12,7 +12,7 @@ mod source;
 use std::collections::BTreeSet;
 
 pub(crate) use measure::{Measured, is_optimized, measured};
-pub(crate) use rows::{Bound, inputs};
+pub(crate) use rows::{Bound, Input, inputs};
 
 use rows::INTERNAL;
 use source::Sources;
@@ -46,6 +46,18 @@ fn every_row_names_a_test_of_its_bound() {
         .map(|bound| (bound.dimension, bound.test))
         .collect();
     assert!(missing.is_empty(), "there are no such tests: {missing:#?}");
+}
+
+#[test]
+fn every_row_is_measured_or_part_of_a_measured_input() {
+    let measured: BTreeSet<&str> = bounds().filter_map(|bound| bound.measurement).collect();
+    let without: Vec<_> = bounds()
+        .filter(|bound| {
+            bound.measurement.is_some() == bound.within.is_some_and(|name| measured.contains(name))
+        })
+        .map(|bound| (bound.constant, bound.measurement, bound.within))
+        .collect();
+    assert!(without.is_empty(), "give these rows one measurement or a reference to one: {without:#?}");
 }
 
 #[test]

@@ -28,16 +28,22 @@ pub(crate) struct Bound {
     pub(crate) test: &'static str,
     /// The name of the measurement of an input at the bound.
     pub(crate) measurement: Option<&'static str>,
+    /// The name of the measurement of an input that contains this dimension, for a dimension without a cost of its own.
+    pub(crate) within: Option<&'static str>,
 }
 
 impl Bound {
     const fn measured(self, name: &'static str) -> Self {
         Self { measurement: Some(name), ..self }
     }
+
+    const fn within(self, name: &'static str) -> Self {
+        Self { within: Some(name), ..self }
+    }
 }
 
 const fn bound(dimension: &'static str, constant: &'static str, beyond: Beyond, test: &'static str) -> Bound {
-    Bound { dimension, constant, beyond, test, measurement: None }
+    Bound { dimension, constant, beyond, test, measurement: None, within: None }
 }
 
 /// The response to an input beyond a bound.

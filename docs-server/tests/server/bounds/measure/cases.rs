@@ -1,18 +1,20 @@
 //! The measured inputs, each at a bound of its row.
 
-use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
+mod connections;
+mod content;
+mod formats;
+mod prepared;
+mod requests;
+mod sites;
+
+use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-};
 
-use crate::{
-    client::{Client, id},
-    hostile::{archive, serve},
-    process::until,
-};
+use crate::hostile::archive;
+
+pub(super) use prepared::Prepared;
+use prepared::{Doing, Step};
 
 /// Bytes of Markdown just below the limit of a page, with room for the end of a text.
 const PAGE: usize = 999_000;
@@ -34,10 +36,20 @@ pub(super) enum Case {
     Specification(fn() -> String),
     /// A search query over a page of many words.
     Search(fn() -> String),
+    /// Requests to the prepared server.
+    Step(Step),
+    /// Requests that are not measured, and the measured ones after them.
+    Steps(Step, Step),
 }
 
-/// The inputs by the name of their measurement.
-pub(super) const CASES: &[(&str, Case)] = &[
+/// Returns the inputs with the names of their measurements.
+pub(super) fn cases() -> impl Iterator<Item = &'static (&'static str, Case)> {
+    let parts =
+        [DOCUMENTS, connections::CASES, requests::CASES, content::CASES, formats::CASES, sites::CASES];
+    parts.into_iter().flatten()
+}
+
+const DOCUMENTS: &[(&str, Case)] = &[
     ("a body of JSON", Case::Edit(|| (0..9).map(|at| insert(at, &text(PAGE))).collect())),
     ("JSON in JSON", Case::Body(|| "[".repeat(10 << 20))),
     ("an uploaded file", Case::Upload(|| vec![7; 99_000_000])),
@@ -95,7 +107,6 @@ pub(super) const CASES: &[(&str, Case)] = &[
     ),
     ("paths of a specification", Case::Specification(|| specification(19_900, "Text."))),
     ("tags of a specification", Case::Specification(tags)),
-    ("reusable contents", Case::Edit(|| (0..50).map(reusable).collect())),
 ];
 
 const WORD: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
@@ -109,11 +120,6 @@ fn text(bytes: usize) -> String {
 
 fn insert(number: usize, markdown: &str) -> Value {
     json!({ "operation": "insert_page", "title": format!("Page {number}"), "document": { "markdown": markdown } })
-}
-
-fn reusable(number: usize) -> Value {
-    json!({ "operation": "insert_reusable_content", "title": format!("Text {number}"),
-        "document": { "markdown": text(180_000) } })
 }
 
 /// Returns a text with one line at each nesting level.
@@ -195,152 +201,4 @@ fn specification(paths: usize, description: &str) -> String {
 fn tags() -> String {
     let tags: Vec<String> = (0..2_000).map(|at| format!("{{\"name\":\"tag {at}\"}}")).collect();
     OPEN.replace("\"paths\":{}", &format!("\"tags\":[{}],\"paths\":{{}}", tags.join(",")))
-}
-
-/// A server with a space and a site for the inputs.
-pub(super) struct Prepared {
-    client: Client,
-    org: String,
-    space: String,
-    /// The path of a change request of the space.
-    request: String,
-    site: String,
-    served: String,
-}
-
-impl Prepared {
-    pub(super) async fn new(client: Client, case: &Case) -> Self {
-        let org = id(&client.get("/orgs").await["items"][0]);
-        let space = id(&client.post(&format!("/orgs/{org}/spaces"), json!({ "title": "Input" })).await);
-        let live = json!({ "editMode": "live" });
-        client.call("PATCH", &format!("/spaces/{space}"), live).await.expect("a space that is edited");
-        let new = json!({ "title": "Input", "visibility": "public", "spaces": [space] });
-        let site = id(&client.post(&format!("/orgs/{org}/sites"), new).await);
-        let shown = client.post(&format!("/orgs/{org}/sites/{site}/publish"), Value::Null).await;
-        let site = shown["urls"]["published"].as_str().expect("an address").to_owned();
-        let served = match case {
-            Case::Import(_, kind, bytes) => {
-                serve(BTreeMap::from([("/input".to_owned(), (*kind, Arc::from(bytes())))])).await
-            }
-            _ => String::new(),
-        };
-        let requests = format!("/spaces/{space}/change-requests");
-        let request = format!("{requests}/{}", id(&client.post(&requests, json!({})).await));
-        Self { client, org, space, request, site, served }
-    }
-
-    pub(super) async fn send(&self, case: &Case) {
-        let content = format!("/spaces/{}/content", self.space);
-        match case {
-            Case::Import(source, ..) => {
-                let body = json!({ "url": format!("{}/input", self.served), "source": source });
-                self.call("POST", &format!("{content}/import"), body).await;
-                self.read().await;
-            }
-            Case::Page(markdown) => {
-                self.edit(vec![insert(0, &markdown())]).await;
-                self.read().await;
-            }
-            Case::Pdf(markdown) => {
-                self.edit(vec![insert(0, &markdown())]).await;
-                let link = self.client.get(&format!("/spaces/{}/pdf", self.space)).await;
-                fetch(link["url"].as_str().expect("an address")).await;
-            }
-            Case::Edit(changes) => self.edit(changes()).await,
-            Case::Body(body) => {
-                fetch_with(&self.client.base, &format!("/v1/orgs/{}/spaces", self.org), &body()).await;
-            }
-            Case::Upload(bytes) => self.upload(&content, &bytes()).await,
-            Case::Specification(text) => self.publish(text()).await,
-            Case::Search(query) => {
-                self.edit(vec![insert(0, &text(PAGE))]).await;
-                let query = query().replace(' ', "%20");
-                self.client.get(&format!("/spaces/{}/search?query={query}", self.space)).await;
-            }
-        }
-    }
-
-    /// Changes the content of the change request and merges it.
-    async fn edit(&self, changes: Vec<Value>) {
-        self.call("POST", &format!("{}/content", self.request), json!({ "changes": changes })).await;
-        self.call("POST", &format!("{}/merge", self.request), json!({})).await;
-    }
-
-    async fn call(&self, method: &str, path: &str, body: Value) -> Value {
-        let answer = self.client.call(method, path, body).await.expect("the server answers");
-        if answer.status >= 300 {
-            println!("    {method} {path}: {} {}", answer.status, answer.body["error"]["message"]);
-        }
-        answer.body
-    }
-
-    /// Reads the page tree, and the first page as Markdown, as a document and on the site.
-    async fn read(&self) {
-        let content = format!("/spaces/{}/content", self.space);
-        let pages = self.client.get(&format!("{content}/pages")).await;
-        if let Some(page) = pages["pages"].as_array().and_then(|pages| pages.first()) {
-            for form in ["markdown", "document"] {
-                self.call("GET", &format!("{content}/page/{}?format={form}", id(page)), Value::Null).await;
-            }
-        }
-        fetch(&self.site).await;
-    }
-
-    async fn upload(&self, content: &str, bytes: &[u8]) {
-        let authority = self.client.base.trim_start_matches("http://");
-        let mut stream = TcpStream::connect(authority).await.expect("a connection");
-        let head = format!(
-            "POST /v1{content}/files?name=a.bin HTTP/1.1\r\nhost: {authority}\r\nconnection: close\r\nauthorization: \
-             Bearer {}\r\ncontent-type: application/octet-stream\r\ncontent-length: {}\r\n\r\n",
-            crate::process::TOKEN,
-            bytes.len()
-        );
-        stream.write_all(head.as_bytes()).await.expect("sent");
-        stream.write_all(bytes).await.expect("sent");
-        answer(stream).await;
-    }
-
-    async fn publish(&self, text: String) {
-        let path = format!("/orgs/{}/openapi/input", self.org);
-        self.call("PUT", &path, json!({ "source": { "text": text } })).await;
-        until("the end of the round", async || {
-            let state = self.client.get(&path).await["processingState"].clone();
-            ["complete", "error"].iter().any(|end| state == *end)
-        })
-        .await;
-        println!("    {}", self.client.get(&path).await["processingState"]);
-    }
-}
-
-/// Requests a URL of the server and reads the whole response.
-async fn fetch(url: &str) {
-    let rest = url.trim_start_matches("http://");
-    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let mut stream = TcpStream::connect(authority).await.expect("a connection");
-    let head = format!("GET /{path} HTTP/1.1\r\nhost: {authority}\r\nconnection: close\r\n\r\n");
-    stream.write_all(head.as_bytes()).await.expect("sent");
-    answer(stream).await;
-}
-
-/// Posts a JSON body and reads the whole response.
-async fn fetch_with(base: &str, path: &str, body: &str) {
-    let authority = base.trim_start_matches("http://");
-    let mut stream = TcpStream::connect(authority).await.expect("a connection");
-    let head = format!(
-        "POST {path} HTTP/1.1\r\nhost: {authority}\r\nconnection: close\r\nauthorization: Bearer {}\r\n\
-         content-type: application/json\r\ncontent-length: {}\r\n\r\n",
-        crate::process::TOKEN,
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).await.expect("sent");
-    // The server may refuse the body before its end.
-    let _ = stream.write_all(body.as_bytes()).await;
-    answer(stream).await;
-}
-
-async fn answer(mut stream: TcpStream) {
-    let mut answer = Vec::new();
-    let read = stream.read_to_end(&mut answer).await;
-    let status = String::from_utf8_lossy(&answer[..answer.len().min(12)]).into_owned();
-    println!("    {status}, {} bytes, {read:?}", answer.len());
 }
