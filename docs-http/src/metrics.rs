@@ -1,40 +1,16 @@
 //! Metrics of the API and the platform in the text format of Prometheus.
 
-mod exposition;
 mod registry;
 
-use std::{
-    collections::BTreeMap,
-    fmt::{self, Write},
-    sync::{
-        Arc,
-        atomic::{AtomicI64, AtomicU64, Ordering},
-    },
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Instant};
 
 use docs_core::ports::Metric;
-use parking_lot::Mutex;
-
-use self::exposition::{braced, head, write_histogram};
+use prometheus::{Gauge, Histogram, IntCounterVec};
 
 pub use registry::Registry;
 
-/// The upper bounds of the histogram buckets, with their labels in seconds. Longer durations count as `+Inf`.
-const BUCKETS: [(Duration, &str); 12] = [
-    (Duration::from_millis(1), "0.001"),
-    (Duration::from_micros(2_500), "0.0025"),
-    (Duration::from_millis(5), "0.005"),
-    (Duration::from_millis(10), "0.01"),
-    (Duration::from_millis(25), "0.025"),
-    (Duration::from_millis(50), "0.05"),
-    (Duration::from_millis(100), "0.1"),
-    (Duration::from_millis(250), "0.25"),
-    (Duration::from_millis(500), "0.5"),
-    (Duration::from_secs(1), "1"),
-    (Duration::from_millis(2_500), "2.5"),
-    (Duration::from_secs(10), "10"),
-];
+/// The upper bounds of the histogram buckets in seconds. Longer durations count as `+Inf`.
+const BUCKETS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
 /// Completed requests.
 pub const REQUESTS: Metric = Metric::counter(
@@ -58,91 +34,61 @@ pub const METRICS: &[&Metric] = &[&REQUESTS, &REQUESTS_RUNNING, &REQUEST_DURATIO
 const CLIENT_GONE: u16 = 499;
 
 /// The metrics of one API. There is no global registry: two APIs in one program count separately.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Metrics {
-    operations: Mutex<BTreeMap<&'static str, Arc<Series>>>,
-    registry: Option<Arc<Registry>>,
+    own: Registry,
+    platform: Option<Arc<Registry>>,
 }
 
 /// The metrics of one operation.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Series {
-    answers: Mutex<BTreeMap<u16, u64>>,
-    running: AtomicI64,
-    buckets: [AtomicU64; BUCKETS.len() + 1],
-    nanoseconds: AtomicU64,
+    operation: &'static str,
+    requests: IntCounterVec,
+    running: Gauge,
+    duration: Histogram,
 }
 
 impl Metrics {
     /// Creates metrics that are rendered together with those of a registry.
     #[must_use]
     pub fn beside(registry: Arc<Registry>) -> Self {
-        Self { registry: Some(registry), ..Self::default() }
+        Self { platform: Some(registry), ..Self::default() }
     }
 
     /// Returns the metrics of an operation, creating them on first use.
     #[must_use]
     pub fn series(&self, operation: &'static str) -> Arc<Series> {
-        Arc::clone(self.operations.lock().entry(operation).or_default())
+        let series = Series::new(&self.own, operation);
+        Arc::new(series.unwrap_or_else(|error| unreachable!("the metrics of the API are valid: {error}")))
     }
 
     /// Renders all metrics as text.
     #[must_use]
     pub fn render(&self) -> String {
-        let operations = self.operations.lock().clone();
-        let mut out = String::new();
-        for family in [requests, running, durations] {
-            // Writing to a string does not fail.
-            if family(&mut out, &operations).is_err() {
-                tracing::error!("the metrics could not be written");
-            }
-        }
-        out.extend(self.registry.iter().map(|registry| registry.render()));
-        out
+        [Some(&self.own), self.platform.as_deref()].into_iter().flatten().map(Registry::render).collect()
     }
 }
 
-type Operations = BTreeMap<&'static str, Arc<Series>>;
-
-fn label(operation: &str) -> String {
-    format!("operation=\"{operation}\"")
-}
-
-fn requests(out: &mut String, operations: &Operations) -> fmt::Result {
-    head(out, &REQUESTS)?;
-    for (operation, series) in operations {
-        for (status, count) in series.answers.lock().iter() {
-            let pairs = [label(operation), format!("status=\"{status}\"")];
-            writeln!(out, "{}{} {count}", REQUESTS.name, braced(&pairs))?;
-        }
+impl Default for Metrics {
+    fn default() -> Self {
+        Self { own: Registry::with_buckets(BUCKETS), platform: None }
     }
-    Ok(())
-}
-
-fn running(out: &mut String, operations: &Operations) -> fmt::Result {
-    head(out, &REQUESTS_RUNNING)?;
-    for (operation, series) in operations {
-        let running = series.running.load(Ordering::Relaxed);
-        writeln!(out, "{}{} {running}", REQUESTS_RUNNING.name, braced(&[label(operation)]))?;
-    }
-    Ok(())
-}
-
-fn durations(out: &mut String, operations: &Operations) -> fmt::Result {
-    head(out, &REQUEST_DURATION)?;
-    for (operation, series) in operations {
-        let counts = series.buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed));
-        let ends = BUCKETS.iter().map(|(_, end)| *end);
-        let sum = Duration::from_nanos(series.nanoseconds.load(Ordering::Relaxed)).as_secs_f64();
-        write_histogram(out, REQUEST_DURATION.name, &[label(operation)], (ends, counts), sum)?;
-    }
-    Ok(())
 }
 
 impl Series {
+    fn new(own: &Registry, operation: &'static str) -> prometheus::Result<Self> {
+        Ok(Self {
+            operation,
+            requests: own.counters(&REQUESTS)?,
+            running: own.gauge(&REQUESTS_RUNNING, &[operation])?,
+            duration: own.histogram(&REQUEST_DURATION, &[operation])?,
+        })
+    }
+
     /// Starts the measurement of a request.
     pub(crate) fn begin(self: &Arc<Self>) -> Running {
-        self.running.fetch_add(1, Ordering::Relaxed);
+        self.running.inc();
         Running { series: Arc::clone(self), since: Instant::now(), status: CLIENT_GONE }
     }
 }
@@ -163,15 +109,10 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let took = self.since.elapsed();
-        let bucket = BUCKETS.iter().position(|(end, _)| took <= *end).unwrap_or(BUCKETS.len());
-        self.series.running.fetch_sub(1, Ordering::Relaxed);
-        if let Some(bucket) = self.series.buckets.get(bucket) {
-            bucket.fetch_add(1, Ordering::Relaxed);
-        }
-        let nanoseconds = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
-        self.series.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
-        *self.series.answers.lock().entry(self.status).or_default() += 1;
+        let Series { operation, requests, running, duration } = &*self.series;
+        running.dec();
+        duration.observe(self.since.elapsed().as_secs_f64());
+        requests.with_label_values(&[*operation, &self.status.to_string()]).inc();
     }
 }
 

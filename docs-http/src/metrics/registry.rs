@@ -1,27 +1,16 @@
 //! Metrics of the platform in the text format of Prometheus: [`Registry`].
 
-use std::{
-    collections::BTreeMap,
-    fmt::{self, Write as _},
-    time::Duration,
+use std::{collections::BTreeMap, fmt, time::Duration};
+
+use docs_core::ports::{Metric, Metrics};
+use parking_lot::Mutex;
+use prometheus::{
+    Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounterVec, Opts, Result, TextEncoder,
+    core::Collector,
 };
 
-use docs_core::ports::{Metric, MetricKind, Metrics};
-use parking_lot::Mutex;
-
-use super::exposition::{braced, head, write_histogram};
-
-/// The upper bounds of the histogram buckets, with their labels in seconds. Longer durations count as `+Inf`.
-const REGISTRY_BUCKETS: [(Duration, &str); 8] = [
-    (Duration::from_millis(10), "0.01"),
-    (Duration::from_millis(100), "0.1"),
-    (Duration::from_secs(1), "1"),
-    (Duration::from_secs(10), "10"),
-    (Duration::from_secs(60), "60"),
-    (Duration::from_secs(600), "600"),
-    (Duration::from_secs(3_600), "3600"),
-    (Duration::from_secs(36_000), "36000"),
-];
+/// The upper bounds of the histogram buckets in seconds. Longer durations count as `+Inf`.
+const REGISTRY_BUCKETS: &[f64] = &[0.01, 0.1, 1.0, 10.0, 60.0, 600.0, 3_600.0, 36_000.0];
 
 /// Collects the metrics of a platform for `GET /metrics`. There is no global registry: the embedding application passes
 /// the same one to the platform builder and to [`HttpConfig`](crate::HttpConfig).
@@ -41,96 +30,172 @@ const REGISTRY_BUCKETS: [(Duration, &str); 8] = [
 /// # let _ = app;
 /// # Ok::<(), docs_http::openapi::Problems>(())
 /// ```
-#[derive(Default)]
 pub struct Registry {
-    families: Mutex<BTreeMap<&'static str, Family>>,
+    registry: prometheus::Registry,
+    buckets: &'static [f64],
+    counters: Families<IntCounterVec>,
+    gauges: Families<GaugeVec>,
+    histograms: Families<HistogramVec>,
+    /// The labels of each metric in their declared order.
+    labels: Families<&'static [&'static str]>,
 }
 
-/// The series of a metric, by the values of its labels.
-struct Family {
-    metric: &'static Metric,
-    series: BTreeMap<Vec<&'static str>, Number>,
-}
-
-#[derive(Default)]
-struct Number {
-    value: f64,
-    buckets: [u64; REGISTRY_BUCKETS.len() + 1],
-}
+/// Values by the name of a metric.
+type Families<F> = Mutex<BTreeMap<&'static str, F>>;
 
 impl Registry {
+    pub(super) fn with_buckets(buckets: &'static [f64]) -> Self {
+        Self {
+            registry: prometheus::Registry::new(),
+            buckets,
+            counters: Mutex::default(),
+            gauges: Mutex::default(),
+            histograms: Mutex::default(),
+            labels: Mutex::default(),
+        }
+    }
+
     /// Renders all metrics in the text format of Prometheus. Metrics without values are omitted.
     #[must_use]
     pub fn render(&self) -> String {
-        let mut out = String::new();
-        for family in self.families.lock().values() {
-            // Writing to a string does not fail.
-            if family.write(&mut out).is_err() {
-                tracing::error!("the metrics could not be written");
+        let mut families = self.registry.gather();
+        for family in &mut families {
+            // The library sorts labels by name.
+            let declared = self.labels.lock().get(family.name()).copied().unwrap_or_default();
+            for series in family.mut_metric() {
+                let mut labels = series.take_label();
+                labels.sort_by_key(|label| declared.iter().position(|name| *name == label.name()));
+                series.set_label(labels);
             }
         }
-        out
+        TextEncoder::new().encode_to_string(&families).unwrap_or_else(|error| {
+            tracing::error!(%error, "the metrics could not be written");
+            String::new()
+        })
     }
 
-    fn update(&self, metric: &'static Metric, labels: &[&'static str], change: impl FnOnce(&mut Number)) {
-        debug_assert_eq!(metric.labels.len(), labels.len(), "{}", metric.name);
-        let mut families = self.families.lock();
-        let family =
-            families.entry(metric.name).or_insert_with(|| Family { metric, series: BTreeMap::new() });
-        match family.series.get_mut(labels) {
-            Some(number) => change(number),
-            None => change(family.series.entry(labels.to_vec()).or_default()),
+    pub(super) fn counters(&self, metric: &'static Metric) -> Result<IntCounterVec> {
+        self.family(&self.counters, metric, |opts| IntCounterVec::new(opts, metric.labels))
+    }
+
+    pub(super) fn gauge(&self, metric: &'static Metric, labels: &[&str]) -> Result<Gauge> {
+        let gauges = self.family(&self.gauges, metric, |opts| GaugeVec::new(opts, metric.labels))?;
+        gauges.get_metric_with_label_values(labels)
+    }
+
+    pub(super) fn histogram(&self, metric: &'static Metric, labels: &[&str]) -> Result<Histogram> {
+        let histograms = self.family(&self.histograms, metric, |opts| {
+            HistogramVec::new(HistogramOpts::from(opts).buckets(self.buckets.to_vec()), metric.labels)
+        })?;
+        histograms.get_metric_with_label_values(labels)
+    }
+
+    /// Returns the series of a metric, which is registered on first use.
+    fn family<F: Collector + Clone + 'static>(
+        &self,
+        families: &Families<F>,
+        metric: &'static Metric,
+        create: impl FnOnce(Opts) -> Result<F>,
+    ) -> Result<F> {
+        let mut families = families.lock();
+        if let Some(family) = families.get(metric.name) {
+            return Ok(family.clone());
         }
+        let family = create(Opts::new(metric.name, metric.help))?;
+        self.registry.register(Box::new(family.clone()))?;
+        families.insert(metric.name, family.clone());
+        self.labels.lock().insert(metric.name, metric.labels);
+        Ok(family)
+    }
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self::with_buckets(REGISTRY_BUCKETS)
     }
 }
 
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Registry").field("metrics", &self.families.lock().len()).finish()
+        f.debug_struct("Registry").finish_non_exhaustive()
     }
 }
 
 impl Metrics for Registry {
-    #[expect(clippy::cast_precision_loss, reason = "Prometheus has no other numbers")]
     fn add(&self, metric: &'static Metric, labels: &[&'static str], n: u64) {
-        self.update(metric, labels, |number| number.value += n as f64);
+        let counter = self.counters(metric).and_then(|all| all.get_metric_with_label_values(labels));
+        recorded(metric, counter.map(|counter| counter.inc_by(n)));
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "Prometheus has no other numbers")]
     fn set_total(&self, metric: &'static Metric, labels: &[&'static str], total: u64) {
-        self.update(metric, labels, |number| number.value = total as f64);
+        let counter = self.counters(metric).and_then(|all| all.get_metric_with_label_values(labels));
+        recorded(metric, counter.map(|counter| counter.inc_by(total.saturating_sub(counter.get()))));
     }
 
     fn set(&self, metric: &'static Metric, labels: &[&'static str], value: f64) {
-        self.update(metric, labels, |number| number.value = value);
+        recorded(metric, self.gauge(metric, labels).map(|gauge| gauge.set(value)));
     }
 
     fn observe(&self, metric: &'static Metric, labels: &[&'static str], took: Duration) {
-        let bucket = REGISTRY_BUCKETS.iter().position(|(end, _)| took <= *end);
-        self.update(metric, labels, |number| {
-            number.value += took.as_secs_f64();
-            if let Some(bucket) = number.buckets.get_mut(bucket.unwrap_or(REGISTRY_BUCKETS.len())) {
-                *bucket += 1;
-            }
-        });
+        recorded(
+            metric,
+            self.histogram(metric, labels).map(|histogram| histogram.observe(took.as_secs_f64())),
+        );
     }
 }
 
-impl Family {
-    fn write(&self, out: &mut String) -> fmt::Result {
-        head(out, self.metric)?;
-        let Metric { name, kind, labels, .. } = self.metric;
-        for (values, number) in &self.series {
-            let pairs: Vec<String> =
-                labels.iter().zip(values).map(|(label, value)| format!("{label}=\"{value}\"")).collect();
-            if *kind == MetricKind::Histogram {
-                let ends = REGISTRY_BUCKETS.iter().map(|(_, end)| *end);
-                let counts = number.buckets.iter().copied();
-                write_histogram(out, name, &pairs, (ends, counts), number.value)?;
-            } else {
-                writeln!(out, "{name}{} {}", braced(&pairs), number.value)?;
-            }
+/// Logs the failure of an update, whose cause is an invalid definition of the metric.
+fn recorded(metric: &Metric, result: Result<()>) {
+    if let Err(error) = result {
+        tracing::error!(metric = metric.name, %error, "a metric could not be recorded");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static DONE: Metric = Metric::counter("done_total", &["operation", "error"], "Finished operations.");
+    static TOOK: Metric = Metric::histogram("took_seconds", &["kind"], "Durations.");
+
+    #[test]
+    fn metrics_are_rendered_with_declared_labels_and_buckets() {
+        let registry = Registry::default();
+        assert_eq!(registry.render(), "");
+        registry.add(&DONE, &["edit", "conflict"], 2);
+        registry.observe(&TOOK, &["import"], Duration::from_secs(60));
+        let text = registry.render();
+        for line in [
+            "# HELP done_total Finished operations.",
+            "# TYPE done_total counter",
+            r#"done_total{operation="edit",error="conflict"} 2"#,
+            "# TYPE took_seconds histogram",
+            r#"took_seconds_bucket{kind="import",le="0.01"} 0"#,
+            r#"took_seconds_bucket{kind="import",le="10"} 0"#,
+            r#"took_seconds_bucket{kind="import",le="60"} 1"#,
+            r#"took_seconds_bucket{kind="import",le="36000"} 1"#,
+            r#"took_seconds_bucket{kind="import",le="+Inf"} 1"#,
+            r#"took_seconds_sum{kind="import"} 60"#,
+            r#"took_seconds_count{kind="import"} 1"#,
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line} is missing in\n{text}");
         }
-        Ok(())
+    }
+
+    #[test]
+    fn a_total_replaces_the_earlier_total() {
+        let registry = Registry::default();
+        for total in [3, 5, 5] {
+            registry.set_total(&DONE, &["edit", "none"], total);
+        }
+        let text = registry.render();
+        assert!(text.contains("done_total{operation=\"edit\",error=\"none\"} 5\n"), "{text}");
+    }
+
+    #[test]
+    fn a_wrong_number_of_labels_records_nothing() {
+        let registry = Registry::default();
+        registry.add(&DONE, &["edit"], 1);
+        assert_eq!(registry.render(), "");
     }
 }
