@@ -1,7 +1,7 @@
 //! Git support of the documentation platform.
 //!
-//! * [`GitClient`] fetches from https and http URLs, and from file URLs if permitted, and pushes to them. It connects only
-//!   to addresses that its [`Outbound`] allows.
+//! * [`GitClient`] fetches from https and http URLs, and from file URLs if permitted, and pushes to them. It connects
+//!   only to addresses that its [`Outbound`] allows.
 //! * [`FolderCheckout`] presents a folder on disk as a commit, [`EmbeddedCheckout`] files embedded in the program.
 //! * [`LocalRemote`] serves checkouts under their own URLs, in front of another remote.
 //!

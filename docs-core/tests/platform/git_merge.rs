@@ -52,6 +52,14 @@ fn line() -> impl Strategy<Value = String> {
     ]
 }
 
+/// Generates lines of which most occur often, so that the diff excludes some of them.
+fn frequent_line() -> impl Strategy<Value = String> {
+    prop_oneof![
+        1 => "[a-z]{3,8}",
+        7 => prop::sample::select(vec!["", "", "* item", "## Title", "```"]).prop_map(str::to_owned),
+    ]
+}
+
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         (any::<usize>(), line()).prop_map(|(at, line)| Step::Insert(at, line)),
@@ -98,6 +106,16 @@ proptest! {
         base in prop::collection::vec(line(), 0..30),
         one in prop::collection::vec(step(), 0..5),
         two in prop::collection::vec(step(), 0..5),
+    ) {
+        let (one, two) = (text(&edited(&base, &one)), text(&edited(&base, &two)));
+        let base = text(&base);
+        prop_assert_eq!(ours(&base, &one, &two), gits(&base, &one, &two));
+    }
+    #[test]
+    fn merges_of_texts_with_frequent_lines_are_as_gits_are(
+        base in prop::collection::vec(frequent_line(), 100..300),
+        one in prop::collection::vec(step(), 0..30),
+        two in prop::collection::vec(step(), 0..30),
     ) {
         let (one, two) = (text(&edited(&base, &one)), text(&edited(&base, &two)));
         let base = text(&base);
