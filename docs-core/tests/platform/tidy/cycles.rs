@@ -145,6 +145,28 @@ fn declarations_reexports_and_tests_are_no_uses() {
 }
 
 #[test]
+fn a_module_and_a_function_can_share_a_name() {
+    let files = [
+        ("lib.rs", "mod print; mod a; mod b; pub use a::print;"),
+        ("a.rs", "use crate::b::B; pub fn print() {}"),
+        ("b.rs", "use super::print; pub struct B; fn f() { print::g() }"),
+        ("print.rs", "pub fn g() {}"),
+    ];
+    assert_eq!(cycles_in(&files), Vec::<String>::new());
+}
+
+#[test]
+fn a_glob_import_brings_no_private_imports() {
+    let files = [
+        ("lib.rs", "mod a; mod b; mod c; pub use b::*; use c::*; fn f(_: A) {}"),
+        ("a.rs", "pub struct A;"),
+        ("b.rs", "use crate::a::A; use crate::c::C;"),
+        ("c.rs", "use crate::b::B; pub struct C; use crate::a::A;"),
+    ];
+    assert_eq!(cycles_in(&files).len(), 1);
+}
+
+#[test]
 fn a_child_and_its_parent_form_a_cycle() {
     let files = [
         ("lib.rs", "mod a;"),

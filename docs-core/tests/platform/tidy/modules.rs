@@ -1,7 +1,7 @@
 //! The modules of a crate and the names that each takes from another, read from the tokens of its source.
 //!
 //! Paths in `use` lines, in code, in macros and in the strings of attributes are resolved through re-exports to the
-//! file that defines the name. Methods are not resolved: a call by a dot names no file. A name that nothing in the
+//! file that defines the name. Methods are not resolved: a type can have methods in several files, which call each other. A name that nothing in the
 //! source defines, such as one made by a macro, belongs to the module that its path ends in.
 
 use std::{
@@ -43,6 +43,8 @@ struct Module {
     paths: BTreeSet<Vec<String>>,
     /// The identifiers outside `use` lines that do not follow a dot, `::` or `fn`.
     words: BTreeSet<String>,
+    /// Those of `words` that are not the first segment of a longer path.
+    single_words: BTreeSet<String>,
     macro_calls: BTreeSet<String>,
 }
 
@@ -94,14 +96,24 @@ impl Modules {
             if import.name == "*" {
                 for target in self.follow(at, &import.path, &mut BTreeSet::new()) {
                     match target {
-                        Target::Module(of) => uses.extend(module.words.iter().map(|word| {
-                            (word.clone(), self.lookup(of, word, &mut BTreeSet::from([(at, word.clone())])))
-                        })),
+                        Target::Module(of) => uses.extend(
+                            module.words.iter().filter(|word| self.is_visible(of, word, at)).map(|word| {
+                                (
+                                    word.clone(),
+                                    self.lookup(of, word, &mut BTreeSet::from([(at, word.clone())])),
+                                )
+                            }),
+                        ),
                         item => uses.push((import.path.join("::"), vec![item])),
                     }
                 }
             } else if import.kind == ImportKind::Private || module.words.contains(&import.name) {
-                let targets = self.follow(at, &import.path, &mut BTreeSet::new());
+                let mut targets = self.follow(at, &import.path, &mut BTreeSet::new());
+                // A name can be both a module and an item, and only the module may be used.
+                let has_module = targets.iter().any(|target| matches!(target, Target::Module(_)));
+                if has_module && !module.single_words.contains(&import.name) {
+                    targets.clear();
+                }
                 uses.push((import.path.join("::"), targets));
             }
         }
@@ -134,8 +146,12 @@ impl Modules {
         };
         for segment in rest {
             let mut next = Vec::new();
+            if targets.iter().any(|target| matches!(target, Target::Module(_))) {
+                targets.retain(|target| matches!(target, Target::Module(_)));
+            }
             for target in targets {
                 match target {
+                    Target::Module(of) if segment == "self" => next.push(Target::Module(of)),
                     Target::Module(of) if segment == "super" => {
                         next.push(Target::Module(self.modules[of].parent.unwrap_or(0)));
                     }
@@ -162,6 +178,19 @@ impl Modules {
         })
     }
 
+    /// Tests if a glob import can bring a name of one module into another: private imports are visible below only.
+    fn is_visible(&self, of: usize, name: &str, to: usize) -> bool {
+        let is_private = |import: &&Import| import.kind == ImportKind::Private;
+        let mut around = Some(to);
+        while let Some(module) = around {
+            if module == of {
+                return true;
+            }
+            around = self.modules[module].parent;
+        }
+        !self.modules[of].imports.iter().filter(is_private).any(|import| import.name == name)
+    }
+
     fn lookup(&self, at: usize, name: &str, seen: &mut BTreeSet<(usize, String)>) -> Vec<Target> {
         if !seen.insert((at, name.to_owned())) {
             return Vec::new();
@@ -178,7 +207,9 @@ impl Modules {
         if found.is_empty() {
             for import in module.imports.iter().filter(|import| import.name == "*") {
                 for target in self.follow(at, &import.path, seen) {
-                    if let Target::Module(of) = target {
+                    if let Target::Module(of) = target
+                        && self.is_visible(of, name, at)
+                    {
                         found.extend(self.lookup(of, name, seen));
                     }
                 }
@@ -213,6 +244,7 @@ impl Modules {
             imports: Vec::new(),
             paths: BTreeSet::new(),
             words: BTreeSet::new(),
+            single_words: BTreeSet::new(),
             macro_calls: BTreeSet::new(),
         });
         self.read_items(at, &without_tests(tokens));
@@ -322,6 +354,8 @@ impl Modules {
         module.words.insert(path[0].clone());
         if path.len() > 1 {
             module.paths.insert(path);
+        } else {
+            module.single_words.extend(path);
         }
         end
     }
@@ -359,7 +393,6 @@ fn read_use(tokens: &[TokenTree], prefix: &[String], found: &mut dyn FnMut(Strin
         while let Some(token) = rest.next() {
             match token {
                 TokenTree::Ident(word) if word == "as" => name = ident(rest.next()),
-                TokenTree::Ident(word) if word == "self" && !path.is_empty() => {}
                 TokenTree::Ident(word) => path.push(word.to_string()),
                 TokenTree::Group(group) => {
                     let inner: Vec<TokenTree> = group.stream().into_iter().collect();
@@ -370,7 +403,8 @@ fn read_use(tokens: &[TokenTree], prefix: &[String], found: &mut dyn FnMut(Strin
                 _ => {}
             }
         }
-        if let Some(last) = path.last() {
+        // `{self}` imports the module, even if an item has the same name.
+        if let Some(last) = path.iter().rev().find(|segment| *segment != "self").or(path.last()) {
             found(name.unwrap_or_else(|| last.clone()), path);
         }
     }
