@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::value::Value;
+use super::regex::Regex;
 
 /// The index of a node in [`Program::nodes`].
 pub(super) type NodeId = usize;
@@ -19,7 +19,7 @@ pub(super) struct Program {
 
 /// A node of the syntax tree.
 pub(super) enum Node {
-    Literal(Value),
+    Literal(Literal),
     /// An identifier.
     Name(Arc<str>),
     /// A template literal: the leading text, and pairs of a value and the text after it.
@@ -49,6 +49,17 @@ pub(super) enum Node {
     Member(NodeId, MemberKey),
     Call(NodeId, Vec<Item>),
     Function(FunctionNode),
+}
+
+/// A literal, or a keyword with a fixed value.
+pub(super) enum Literal {
+    Undefined,
+    Null,
+    Boolean(bool),
+    Number(f64),
+    BigInt(i128),
+    Text(Arc<str>),
+    Regex(Arc<Regex>),
 }
 
 /// The key of a member access.

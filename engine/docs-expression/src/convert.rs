@@ -5,7 +5,7 @@ use std::{cmp::Ordering, sync::Arc};
 use super::{
     EvalError, MAX_TEXT,
     ast::{BinaryOp, Node},
-    eval::{Eval, Machine},
+    machine::{Eval, Machine},
     number,
     value::{Function, FunctionKind, Value},
 };

@@ -5,22 +5,19 @@ use std::{collections::BTreeMap, sync::Arc};
 use smallvec::{SmallVec, smallvec};
 
 use super::{
-    Context, EvalError, MAX_ITEMS, MAX_TEXT,
-    ast::{BinaryOp, FunctionNode, Item, LogicalOp, MemberKey, Node, NodeId, Program, Property, UnaryOp},
+    EvalError,
+    ast::{BinaryOp, FunctionNode, Item, LogicalOp, MemberKey, Node, NodeId, Property, UnaryOp},
+    limits::{MAX_ITEMS, MAX_TEXT},
+    machine::{BYTES_A_STEP, Eval, Machine},
     methods, number,
-    value::{Array, Function, FunctionKind, Named, Object, Scope, Value, comparisons},
+    value::{Function, FunctionKind, Named, Object, Scope, Value, comparisons},
 };
 
 /// Maximum recursion depth of the evaluator: nesting in the source plus function calls.
 const MAX_RECURSION: u32 = 64;
 
-/// The bytes of text that one step produces or compares.
-const BYTES_A_STEP: usize = 16;
-
 /// Member names that are not accessible, because in JavaScript they expose the prototype chain.
 const BLOCKED: [&str; 3] = ["constructor", "prototype", "__proto__"];
-
-pub(super) type Eval<T> = Result<T, EvalError>;
 
 /// The arguments of a call. Callbacks rarely get more than an item, its index and the array.
 pub(super) type Arguments = SmallVec<[Value; 4]>;
@@ -28,50 +25,7 @@ pub(super) type Arguments = SmallVec<[Value; 4]>;
 /// The scope of a node: the parameters of the enclosing functions.
 pub(super) type Names<'s> = Option<&'s Arc<Scope>>;
 
-/// The state of one evaluation.
-pub(super) struct Machine<'m> {
-    pub(super) program: &'m Arc<Program>,
-    pub(super) context: &'m Context,
-    /// The remaining steps.
-    pub(super) left: u32,
-    pub(super) depth: u32,
-}
-
 impl Machine<'_> {
-    /// Deducts steps from the budget.
-    pub(super) fn charge(&mut self, steps: usize) -> Eval<()> {
-        let left = u32::try_from(steps).ok().and_then(|steps| self.left.checked_sub(steps));
-        // After a failed charge the budget is empty, so that smaller charges fail too.
-        self.left = left.unwrap_or(0);
-        left.map(|_| ()).ok_or(EvalError::Steps)
-    }
-
-    /// Charges for text of `bytes` bytes and rejects text over [`MAX_TEXT`].
-    pub(super) fn charge_text(&mut self, bytes: usize) -> Eval<()> {
-        if bytes > MAX_TEXT {
-            return Err(EvalError::TextTooLong);
-        }
-        self.charge(bytes / BYTES_A_STEP)
-    }
-
-    pub(super) fn text_value(&mut self, text: impl AsRef<str>) -> Eval<Value> {
-        self.charge_text(text.as_ref().len())?;
-        Ok(Value::Text(text.as_ref().into()))
-    }
-
-    pub(super) fn array(&mut self, items: Vec<Value>) -> Eval<Value> {
-        if items.len() > MAX_ITEMS {
-            return Err(EvalError::TooManyItems);
-        }
-        self.charge(items.len())?;
-        Array::new(items).map(|array| Value::Array(array.into())).ok_or(EvalError::TooDeep)
-    }
-
-    pub(super) fn object(&mut self, members: BTreeMap<Arc<str>, Value>) -> Eval<Value> {
-        self.charge(members.len())?;
-        Object::new(members).map(|object| Value::Object(object.into())).ok_or(EvalError::TooDeep)
-    }
-
     /// Evaluates a node.
     pub(super) fn eval(&mut self, id: NodeId, names: Names<'_>) -> Eval<Value> {
         if self.depth == MAX_RECURSION {
@@ -131,7 +85,7 @@ impl Machine<'_> {
     /// Evaluates a node that does not continue a chain.
     fn leaf(&mut self, id: NodeId, names: Names<'_>) -> Eval<Value> {
         match &self.program.nodes[id] {
-            Node::Literal(value) => Ok(value.clone()),
+            Node::Literal(literal) => Ok(Value::from_literal(literal)),
             Node::Name(name) => Ok(self.name(name, names)),
             Node::Template(text, values) => self.template(text, values, names),
             Node::Array(items) => {

@@ -1,44 +1,11 @@
 //! The lexer.
 
-use std::sync::Arc;
-
-use unicode_normalization::char::is_combining_mark;
-
-use super::{ExpressionError, number};
-
-/// A token and its position.
-#[derive(Clone, Debug)]
-pub(super) struct Token {
-    pub(super) kind: Kind,
-    /// The offset of its first byte.
-    pub(super) at: usize,
-    /// The offset after its last byte.
-    pub(super) end: usize,
-    /// `true` if a line break precedes it.
-    pub(super) newline: bool,
-    /// The index of the matching closing bracket, for an opening bracket.
-    pub(super) closes: usize,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
-    Number(f64),
-    BigInt(i128),
-    Text(Arc<str>),
-    /// A piece of a template. `opens` marks the first piece, `more` a piece followed by a value.
-    Template {
-        text: Arc<str>,
-        opens: bool,
-        more: bool,
-    },
-    Regex {
-        body: Arc<str>,
-        flags: Arc<str>,
-    },
-    Name(Arc<str>),
-    Sign(&'static str),
-    End,
-}
+use super::{
+    ExpressionError,
+    characters::{is_blank, is_line_end, is_name_part, is_name_start},
+    number,
+    token::{Kind, Token},
+};
 
 /// All operators and brackets. Longer ones precede their own prefixes.
 const PUNCTUATORS: [&str; 58] = [
@@ -362,21 +329,4 @@ impl Lexer<'_> {
 
 fn push(units: &mut Vec<u16>, c: char) {
     units.extend_from_slice(c.encode_utf16(&mut [0; 2]));
-}
-
-fn is_line_end(c: char) -> bool {
-    matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}')
-}
-
-/// Returns `true` for characters that JavaScript skips as white space and that `trim` removes.
-pub(super) fn is_blank(c: char) -> bool {
-    c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}')
-}
-
-pub(super) fn is_name_start(c: char) -> bool {
-    c.is_alphabetic() || c == '$' || c == '_'
-}
-
-fn is_name_part(c: char) -> bool {
-    is_name_start(c) || c.is_alphanumeric() || is_combining_mark(c) || matches!(c, '\u{200c}' | '\u{200d}')
 }

@@ -1,6 +1,6 @@
 //! Parsing and formatting of numbers with JavaScript semantics.
 
-use super::lexer::{Kind, is_blank};
+use super::{characters::is_blank, token::Kind};
 
 /// Parses the number literal at the start of a text. Returns it with its length in bytes.
 pub(super) fn literal(text: &str) -> Result<(Kind, usize), &'static str> {

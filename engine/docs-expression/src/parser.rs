@@ -6,11 +6,10 @@ use std::{borrow::Cow, sync::Arc};
 
 use super::{
     ExpressionError, MAX_DEPTH, MAX_LENGTH,
-    ast::{BinaryOp, Item, LogicalOp, MemberKey, Node, NodeId, Program, Property, UnaryOp},
-    lexer::{self, Kind, Token},
-    number,
+    ast::{BinaryOp, Item, Literal, LogicalOp, MemberKey, Node, NodeId, Program, Property, UnaryOp},
+    lexer, number,
     regex::Regex,
-    value::Value,
+    token::{Kind, Token},
 };
 
 /// Reserved words, which cannot be identifiers.
@@ -153,7 +152,7 @@ impl Parser<'_> {
         self.nodes.len() - 1
     }
 
-    fn literal(&mut self, value: Value) -> NodeId {
+    fn literal(&mut self, value: Literal) -> NodeId {
         self.push(Node::Literal(value))
     }
 
@@ -352,8 +351,8 @@ impl Parser<'_> {
 
     fn member_key(&self, key: NodeId) -> MemberKey {
         match &self.nodes[key] {
-            Node::Literal(Value::Text(text)) => MemberKey::Name(text.clone()),
-            Node::Literal(Value::Number(value)) => MemberKey::Name(number::write(*value).into()),
+            Node::Literal(Literal::Text(text)) => MemberKey::Name(text.clone()),
+            Node::Literal(Literal::Number(value)) => MemberKey::Name(number::write(*value).into()),
             _ => MemberKey::Computed(key),
         }
     }
@@ -372,18 +371,18 @@ impl Parser<'_> {
         if self.is("(") {
             self.items("(", ")")?;
         }
-        Ok(self.literal(Value::Undefined))
+        Ok(self.literal(Literal::Undefined))
     }
 
     fn operand(&mut self) -> Parsed<NodeId> {
         let token = self.token().clone();
         let node = match token.kind {
-            Kind::Number(number) => Node::Literal(Value::Number(number)),
-            Kind::BigInt(number) => Node::Literal(Value::BigInt(number)),
-            Kind::Text(text) => Node::Literal(Value::Text(text)),
+            Kind::Number(number) => Node::Literal(Literal::Number(number)),
+            Kind::BigInt(number) => Node::Literal(Literal::BigInt(number)),
+            Kind::Text(text) => Node::Literal(Literal::Text(text)),
             Kind::Regex { body, flags } => {
                 let regex = Regex::new(&body, &flags).map_err(|problem| self.error(problem))?;
-                Node::Literal(Value::Regex(regex.into()))
+                Node::Literal(Literal::Regex(regex.into()))
             }
             Kind::Template { text, opens: true, more } => return self.template(text, more),
             Kind::Name(name) => return self.name(&name),
@@ -405,10 +404,10 @@ impl Parser<'_> {
 
     fn name(&mut self, name: &Arc<str>) -> Parsed<NodeId> {
         let value = match &**name {
-            "true" => Value::Boolean(true),
-            "false" => Value::Boolean(false),
-            "null" => Value::Null,
-            "this" => Value::Undefined,
+            "true" => Literal::Boolean(true),
+            "false" => Literal::Boolean(false),
+            "null" => Literal::Null,
+            "this" => Literal::Undefined,
             "function" => return self.function(),
             "async" if self.is_async_function() => {
                 return Err(self.error("begins an async function, which is not supported"));

@@ -1,12 +1,11 @@
 //! Values of expressions.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, mem::Discriminant, sync::Arc};
 
 use smallvec::SmallVec;
 
 use super::{
-    ast::{NodeId, Program},
-    methods::Method,
+    ast::{Literal, NodeId, Program},
     number,
 };
 
@@ -136,6 +135,18 @@ pub(super) const fn comparisons(names: usize) -> usize {
 }
 
 impl Value {
+    pub(super) fn from_literal(literal: &Literal) -> Self {
+        match literal {
+            Literal::Undefined => Self::Undefined,
+            Literal::Null => Self::Null,
+            Literal::Boolean(value) => Self::Boolean(*value),
+            Literal::Number(number) => Self::Number(*number),
+            Literal::BigInt(number) => Self::BigInt(*number),
+            Literal::Text(text) => Self::Text(Arc::clone(text)),
+            Literal::Regex(regex) => Self::Regex(Arc::clone(regex)),
+        }
+    }
+
     /// Returns `true` if a condition with this value holds: all values except `undefined`, `null`, `false`, 0, `NaN`
     /// and the empty text.
     #[must_use]
@@ -309,4 +320,11 @@ impl fmt::Debug for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("function")
     }
+}
+
+/// A method, identified by the type of its value and its name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Method {
+    pub(super) of: Discriminant<Value>,
+    pub(super) name: &'static str,
 }

@@ -12,7 +12,6 @@ use super::{modules::Modules, packages};
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("docs-content", "not yet cut"),
     ("docs-core", "being moved into layers"),
-    ("docs-expression", "not yet cut"),
     ("docs-markup", "not yet cut"),
     ("docs-model", "not yet cut"),
     ("docs-ports", "not yet cut"),

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use super::{arg, at_index, integer, place};
+use super::arguments::{arg, at_index, integer, place};
 use crate::{
     EvalError, MAX_ITEMS,
-    eval::{Eval, Machine},
+    machine::{Eval, Machine},
     value::{Array, Value},
 };
 

@@ -1,17 +1,19 @@
 //! Methods of values.
 
+mod arguments;
 mod array;
 mod pattern;
 mod text;
 
-pub(super) use self::pattern::matches;
-use std::mem::{Discriminant, discriminant};
+use std::mem::discriminant;
 
+use self::arguments::{arg, base, integer};
+pub(super) use self::pattern::matches;
 use super::{
     EvalError,
-    eval::{Eval, Machine},
+    machine::{Eval, Machine},
     number,
-    value::Value,
+    value::{Method, Value},
 };
 
 const BIG: [&str; 2] = ["toString", "valueOf"];
@@ -19,13 +21,6 @@ const NUMBER: [&str; 3] = ["toFixed", "toString", "valueOf"];
 const PLAIN: [&str; 2] = ["toString", "valueOf"];
 const OBJECT: [&str; 3] = ["hasOwnProperty", "toString", "valueOf"];
 const REGEX: [&str; 4] = ["exec", "test", "toString", "valueOf"];
-
-/// A method, identified by the type of its value and its name.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Method {
-    of: Discriminant<Value>,
-    pub(super) name: &'static str,
-}
 
 /// Returns the method of a value with a name.
 pub(super) fn of(value: &Value, name: &str) -> Option<Method> {
@@ -89,67 +84,4 @@ pub(super) fn call(
         (this, "toString") => machine.text(this).map(Value::Text),
         _ => Ok(Value::Undefined),
     }
-}
-
-fn arg(arguments: &[Value], at: usize) -> &Value {
-    arguments.get(at).unwrap_or(&Value::Undefined)
-}
-
-/// Converts an argument to an integer.
-fn integer(machine: &mut Machine<'_>, arguments: &[Value], at: usize, missing: f64) -> Eval<f64> {
-    match arg(arguments, at) {
-        Value::Undefined => Ok(missing),
-        value => machine.number(value).map(number::whole),
-    }
-}
-
-/// Returns the first of `places` where `what` begins in `text`. Charges for the compared elements.
-fn find<T: PartialEq>(
-    machine: &mut Machine<'_>,
-    (text, what): (&[T], &[T]),
-    places: impl Iterator<Item = usize>,
-) -> Eval<Option<usize>> {
-    let mut compared = 0;
-    for at in places {
-        let rest = text.get(at..).unwrap_or_default();
-        let same = rest.iter().zip(what).take_while(|(a, b)| a == b).count();
-        compared += 1 + same;
-        machine.charge(compared / 16)?;
-        compared %= 16;
-        if same == what.len() {
-            return Ok(Some(at));
-        }
-    }
-    Ok(None)
-}
-
-/// Parses the base argument of `toString`.
-fn base(machine: &mut Machine<'_>, arguments: &[Value]) -> Eval<u32> {
-    let base = integer(machine, arguments, 0, 10.0)?;
-    if !(2.0..=36.0).contains(&base) {
-        return Err(EvalError::wrong("`toString` takes a base of 2 to 36"));
-    }
-    machine.charge(70)?;
-    Ok(base as u32)
-}
-
-/// Converts an index argument to a position; negative indices count from the end.
-fn place(
-    machine: &mut Machine<'_>,
-    arguments: &[Value],
-    at: usize,
-    length: usize,
-    missing: usize,
-) -> Eval<usize> {
-    let place = integer(machine, arguments, at, missing as f64)?;
-    let length = length as f64;
-    let place = if place < 0.0 { (length + place).max(0.0) } else { place.min(length) };
-    Ok(place as usize)
-}
-
-/// Returns the index argument of `at`, or `None` if it is out of range.
-fn at_index(machine: &mut Machine<'_>, arguments: &[Value], length: usize) -> Eval<Option<usize>> {
-    let index = integer(machine, arguments, 0, 0.0)?;
-    let index = if index < 0.0 { length as f64 + index } else { index };
-    Ok((index >= 0.0 && index < length as f64).then_some(index as usize))
 }

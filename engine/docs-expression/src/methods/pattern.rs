@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use super::{arg, find};
+use super::arguments::{arg, find};
 use crate::{
     EvalError, MAX_ITEMS, MAX_TEXT,
-    eval::{Eval, Machine},
+    machine::{Eval, Machine},
     regex::{Found, Regex},
     value::Value,
 };

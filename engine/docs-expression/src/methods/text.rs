@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{arg, at_index, find, integer, pattern, place};
+use super::{
+    arguments::{arg, at_index, find, integer, place},
+    pattern,
+};
 use crate::{
     EvalError, MAX_TEXT,
-    eval::{Eval, Machine},
-    lexer::is_blank,
+    characters::is_blank,
+    machine::{Eval, Machine},
     value::Value,
 };
 

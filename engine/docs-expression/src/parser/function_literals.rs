@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Parsed, Parser, RESERVED};
 use crate::{
     ast::{FunctionNode, Node, NodeId, Parameter},
-    lexer::Kind,
+    token::Kind,
 };
 
 impl Parser<'_> {

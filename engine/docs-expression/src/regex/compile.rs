@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    MAX_PROGRAM, Step,
     parse::{Parsed, Part},
+    program::{Greedy, MAX_PROGRAM, Step},
 };
 
 /// Returns the steps and the number of position slots.
@@ -124,11 +124,4 @@ impl Compiler {
         self.once(part)?;
         self.push(Step::Progress(slot)).map(|_| ())
     }
-}
-
-/// The preference of a repetition for more or fewer rounds.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Greedy {
-    Yes,
-    No,
 }

@@ -5,15 +5,15 @@
 
 mod compile;
 mod parse;
+mod program;
 
-use std::{borrow::Cow, fmt, sync::Arc};
+use std::{borrow::Cow, fmt};
 
 use smallvec::SmallVec;
 
+use self::program::{Step, is_word};
 use super::EvalError;
 
-/// Maximum number of steps of a compiled expression; counted repetitions multiply them.
-const MAX_PROGRAM: usize = 2_000;
 /// The number of class ranges or slots that one step covers.
 const OF_A_STEP: usize = 8;
 /// The cost of a lookahead in addition to the steps within it.
@@ -37,50 +37,6 @@ struct Flags {
     sticky: bool,
     unicode: bool,
     indices: bool,
-}
-
-#[derive(Clone)]
-enum Step {
-    Char(char),
-    Any,
-    Class(Arc<Class>),
-    /// Continues at the first step, and at the second if that fails.
-    Split(usize, usize),
-    Jump(usize),
-    /// Saves the position in a slot.
-    Save(usize),
-    /// Clears a range of slots.
-    Clear(usize, usize),
-    /// Fails if nothing was consumed since the position was saved.
-    Progress(usize),
-    Start,
-    End,
-    Word(bool),
-    Back(usize),
-    /// Runs the following steps as a lookahead, then continues at `after`.
-    Look {
-        not: bool,
-        after: usize,
-    },
-    Done,
-}
-
-#[derive(Clone, Default)]
-struct Class {
-    not: bool,
-    ranges: Vec<(char, char)>,
-    /// The negated sets `\D`, `\W` and `\S`.
-    without: Vec<fn(char) -> bool>,
-    with: Vec<fn(char) -> bool>,
-}
-
-impl Class {
-    fn has(&self, c: char) -> bool {
-        let found = self.ranges.iter().any(|(from, to)| (*from..=*to).contains(&c))
-            || self.with.iter().any(|with| with(c))
-            || self.without.iter().any(|without| !without(c));
-        found != self.not
-    }
 }
 
 /// A match: the whole match and its groups as character ranges.
@@ -332,8 +288,4 @@ fn cases(c: char) -> impl Iterator<Item = char> {
 
 fn is_line_end(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}')
-}
-
-fn is_word(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
 }

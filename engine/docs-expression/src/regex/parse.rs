@@ -4,8 +4,8 @@ use std::iter::Peekable;
 
 use std::sync::Arc;
 
-use super::{Class, compile::Greedy, is_word};
-use crate::lexer::{is_blank, is_name_start};
+use super::program::{Class, Greedy, is_word};
+use crate::characters::{is_blank, is_name_start};
 
 /// Maximum nesting depth of groups.
 const MAX_DEPTH: usize = 30;

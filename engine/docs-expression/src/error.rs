@@ -1,0 +1,56 @@
+//! Errors of parsing and evaluation.
+
+use std::borrow::Cow;
+
+use super::limits::{MAX_ITEMS, MAX_STEPS, MAX_TEXT};
+
+/// The error of parsing an expression.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("character {position} {message}")]
+pub struct ExpressionError {
+    position: usize,
+    message: Cow<'static, str>,
+}
+
+impl ExpressionError {
+    pub(super) fn new(source: &str, at: usize, message: impl Into<Cow<'static, str>>) -> Self {
+        let position = source.get(..at).unwrap_or(source).chars().count() + 1;
+        Self { position, message: message.into() }
+    }
+
+    /// Returns the position of the error in characters, from 1.
+    #[must_use]
+    pub const fn position(&self) -> usize {
+        self.position
+    }
+}
+
+/// The error of evaluating an expression.
+#[non_exhaustive]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum EvalError {
+    /// The step budget is exhausted.
+    #[error("the evaluation takes more than {MAX_STEPS} steps")]
+    Steps,
+    /// Values or calls are nested too deeply.
+    #[error("values or calls are nested too deep")]
+    TooDeep,
+    /// A text exceeds [`MAX_TEXT`].
+    #[error("a text has more than {MAX_TEXT} bytes")]
+    TextTooLong,
+    /// An array exceeds [`MAX_ITEMS`].
+    #[error("an array has more than {MAX_ITEMS} items")]
+    TooManyItems,
+    /// A big integer overflows.
+    #[error("a big integer has more than 127 bits")]
+    NumberTooBig,
+    /// An operator or method does not support the value.
+    #[error("{0}")]
+    Wrong(Cow<'static, str>),
+}
+
+impl EvalError {
+    pub(super) fn wrong(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::Wrong(message.into())
+    }
+}

@@ -1,0 +1,167 @@
+//! Parsed expressions, conditions and inline values.
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+use super::{
+    ast::Program,
+    characters,
+    context::Context,
+    error::{EvalError, ExpressionError},
+    limits::MAX_STEPS,
+    machine::Machine,
+    parser,
+    reads::{self, Claims, ReadPath},
+    value::Value,
+};
+
+/// A parsed expression. Cheap to clone and to evaluate repeatedly.
+///
+/// ```
+/// use docs_expression::{Context, Expression};
+/// use serde_json::json;
+///
+/// let context = Context::default().with_visitor(&json!({ "plan": "pro" }), &json!({ "beta": true }));
+/// let expression = Expression::parse("visitor.claims.plan === 'pro' && visitor.claims.unsigned.beta")?;
+/// assert!(expression.evaluate(&context)?.is_truthy());
+/// assert_eq!(Expression::parse("1 +").unwrap_err().to_string(), "character 4 is the end, where more is expected");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Expression(Arc<Program>);
+
+impl Expression {
+    /// Parses an expression.
+    ///
+    /// # Errors
+    /// [`ExpressionError`] if the text is empty, longer than [`MAX_LENGTH`] characters, nested deeper than
+    /// [`MAX_DEPTH`], or not exactly one expression.
+    pub fn parse(text: &str) -> Result<Self, ExpressionError> {
+        parser::parse(text).map(|program| Self(Arc::new(program)))
+    }
+
+    /// Returns the source text.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.0.source
+    }
+
+    /// Evaluates the expression.
+    ///
+    /// # Errors
+    /// [`EvalError`] if an operator or method does not support its operands, or if a limit is reached.
+    pub fn evaluate(&self, context: &Context) -> Result<Value, EvalError> {
+        self.evaluate_within(context, &mut Budget(MAX_STEPS))
+    }
+
+    /// Evaluates the expression with a step budget shared by several expressions.
+    ///
+    /// # Errors
+    /// The errors of [`evaluate`](Self::evaluate); also [`EvalError::Steps`] if the budget is exhausted.
+    pub fn evaluate_within(&self, context: &Context, budget: &mut Budget) -> Result<Value, EvalError> {
+        let given = budget.0.min(MAX_STEPS);
+        let mut machine = Machine { program: &self.0, context, left: given, depth: 0 };
+        let value = machine.eval(self.0.root, None);
+        budget.0 -= given - machine.left;
+        value
+    }
+
+    /// Returns the context paths that the expression reads.
+    ///
+    /// A path includes everything below it: `visitor.claims[x]` reads `visitor.claims`. Roots such as `visitor` and
+    /// `visitor.claims` always exist, so testing only their presence, as in `visitor && visitor.claims.x`, is not a
+    /// read.
+    #[must_use]
+    pub fn reads(&self) -> std::collections::BTreeSet<ReadPath> {
+        reads::of(&self.0)
+    }
+
+    /// Returns `true` if all values that the expression reads may control visibility: variables, and claims with values
+    /// enumerated by the schema.
+    #[must_use]
+    pub fn is_deterministic(&self, claims: &Claims) -> bool {
+        self.reads().iter().all(|path| claims.decide(path))
+    }
+
+    /// Returns `true` if the expression reads anything of the page that contains it.
+    #[must_use]
+    pub fn reads_page(&self) -> bool {
+        self.reads().iter().any(|path| path.names().next() == Some("page"))
+    }
+}
+
+/// A step budget shared by several evaluations.
+#[derive(Debug)]
+pub struct Budget(
+    /// The remaining steps.
+    pub u32,
+);
+
+impl FromStr for Expression {
+    type Err = ExpressionError;
+    fn from_str(text: &str) -> Result<Self, ExpressionError> {
+        Self::parse(text)
+    }
+}
+
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.source())
+    }
+}
+
+impl fmt::Debug for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Expression").field(&self.source()).finish()
+    }
+}
+
+impl PartialEq for Expression {
+    fn eq(&self, other: &Self) -> bool {
+        self.source() == other.source()
+    }
+}
+
+impl Eq for Expression {}
+
+/// Evaluates a condition. A blank condition is `true`, a condition that cannot be evaluated is `false`.
+#[must_use]
+pub fn condition(text: &str, context: &Context) -> bool {
+    condition_within(text, context, &mut Budget(MAX_STEPS))
+}
+
+/// Evaluates a condition like [`condition`], with steps from a shared budget.
+pub fn condition_within(text: &str, context: &Context, budget: &mut Budget) -> bool {
+    is_blank(text)
+        || Expression::parse(text).is_ok_and(|expression| holds_within(&expression, context, budget))
+}
+
+fn holds_within(condition: &Expression, context: &Context, budget: &mut Budget) -> bool {
+    condition.evaluate_within(context, budget).is_ok_and(|value| value.is_truthy())
+}
+
+/// Returns `true` if a parsed condition shows its item to a visitor: it evaluates to `true`, and all values it reads
+/// may control visibility.
+pub fn shows_within(condition: &Expression, context: &Context, claims: &Claims, budget: &mut Budget) -> bool {
+    condition.is_deterministic(claims) && holds_within(condition, context, budget)
+}
+
+/// Returns the value of an expression as inline text, or the expression in double braces if it has no value.
+#[must_use]
+pub fn inline(text: &str, context: &Context) -> String {
+    inline_within(text, context, &mut Budget(MAX_STEPS))
+}
+
+/// Returns the value of an expression as inline text like [`inline`], with steps from a shared budget.
+pub fn inline_within(text: &str, context: &Context, budget: &mut Budget) -> String {
+    let value = Expression::parse(text)
+        .ok()
+        .and_then(|expression| expression.evaluate_within(context, budget).ok())
+        .map(|value| value.inline());
+    value.unwrap_or_else(|| format!("{{{{{text}}}}}"))
+}
+
+/// Returns `true` if a condition contains only white space.
+#[must_use]
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(characters::is_blank)
+}

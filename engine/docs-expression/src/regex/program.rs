@@ -1,0 +1,61 @@
+//! Compiled expressions.
+
+use std::sync::Arc;
+
+/// Maximum number of steps of a compiled expression; counted repetitions multiply them.
+pub(super) const MAX_PROGRAM: usize = 2_000;
+
+#[derive(Clone)]
+pub(super) enum Step {
+    Char(char),
+    Any,
+    Class(Arc<Class>),
+    /// Continues at the first step, and at the second if that fails.
+    Split(usize, usize),
+    Jump(usize),
+    /// Saves the position in a slot.
+    Save(usize),
+    /// Clears a range of slots.
+    Clear(usize, usize),
+    /// Fails if nothing was consumed since the position was saved.
+    Progress(usize),
+    Start,
+    End,
+    Word(bool),
+    Back(usize),
+    /// Runs the following steps as a lookahead, then continues at `after`.
+    Look {
+        not: bool,
+        after: usize,
+    },
+    Done,
+}
+
+#[derive(Clone, Default)]
+pub(super) struct Class {
+    pub(super) not: bool,
+    pub(super) ranges: Vec<(char, char)>,
+    /// The negated sets `\D`, `\W` and `\S`.
+    pub(super) without: Vec<fn(char) -> bool>,
+    pub(super) with: Vec<fn(char) -> bool>,
+}
+
+impl Class {
+    pub(super) fn has(&self, c: char) -> bool {
+        let found = self.ranges.iter().any(|(from, to)| (*from..=*to).contains(&c))
+            || self.with.iter().any(|with| with(c))
+            || self.without.iter().any(|without| !without(c));
+        found != self.not
+    }
+}
+
+pub(super) fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// The preference of a repetition for more or fewer rounds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Greedy {
+    Yes,
+    No,
+}
