@@ -2,41 +2,25 @@
 
 mod check;
 mod complete;
+mod rules;
 #[cfg(feature = "schema")]
 mod shape;
-
-use std::fmt;
 
 #[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value as Json;
 
+pub use self::rules::{
+    MAX_CLAIM_DESCRIPTION, MAX_CLAIM_LEVELS, MAX_CLAIM_NAME, MAX_CLAIM_SCHEMA, MAX_CLAIM_VALUE,
+    MAX_CLAIM_VALUES, MAX_CLAIMS, SchemaFault, UNSIGNED,
+};
 use super::{Timestamp, list::constants};
 
 constants! {
     /// `site-adaptive-schema`.
     AdaptiveSchemaObject = "site-adaptive-schema",
 }
-
-/// The `description` that the schema of the unsigned claims must have.
-pub const UNSIGNED: &str = "Unsigned claims of the site visitor.";
-/// The name of the claim whose members are unsigned.
-const UNSIGNED_CLAIMS: &str = "unsigned";
-/// Maximum nesting depth of claims.
-pub const MAX_CLAIM_LEVELS: usize = 5;
-/// Maximum number of claims in a schema, at all levels together.
-pub const MAX_CLAIMS: usize = 200;
-/// Maximum length of a claim name, in characters.
-pub const MAX_CLAIM_NAME: usize = 64;
-/// Maximum length of a claim description, in characters.
-pub const MAX_CLAIM_DESCRIPTION: usize = 512;
-/// Maximum number of values of an `enum`.
-pub const MAX_CLAIM_VALUES: usize = 100;
-/// Maximum length of an `enum` value, in characters.
-pub const MAX_CLAIM_VALUE: usize = 128;
-/// Maximum size of a schema as JSON, in bytes.
-pub const MAX_CLAIM_SCHEMA: usize = 64 * 1024;
 
 /// A JSON Schema of the claims of visitors.
 ///
@@ -46,24 +30,6 @@ pub const MAX_CLAIM_SCHEMA: usize = 64 * 1024;
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(transparent)]
 pub struct AdaptiveJsonSchema(Json);
-
-/// The error of [`AdaptiveJsonSchema::new`]: the path of the fault and the rule that it breaks.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SchemaFault {
-    path: String,
-    message: String,
-}
-
-impl fmt::Display for SchemaFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &*self.path {
-            "" => f.write_str(&self.message),
-            path => write!(f, "{path}: {}", self.message),
-        }
-    }
-}
-
-impl std::error::Error for SchemaFault {}
 
 impl AdaptiveJsonSchema {
     /// Validates a schema after adding the descriptions it omits.

@@ -2,17 +2,14 @@
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
-use serde::{
-    Deserialize, Deserializer, Serialize,
-    de::{DeserializeOwned, Error as SerdeError},
-};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as SerdeError};
 use serde_json::Value;
 
 use super::{
     BoundedText, ChangeRequestId, ContentRef, DeleteFilesChange, DeleteReusableContentChange, DocumentInput,
     InsertFilesChange, InsertReusableContentChange, PageFields, PageId, PageType, Patch, ReusableContent,
     RevisionFile, RevisionId, Timestamp, UpdateReusableContentChange, UpdateVariablesChange, User,
-    list::constants, patch::given,
+    list::constants, patch::given, typed_value::part,
 };
 
 constants! {
@@ -315,18 +312,6 @@ const fn kind(value: &Value) -> &'static str {
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }
-}
-
-/// Deserializes a value whose type depends on its content, with the path of the invalid field in the error message.
-pub(crate) fn part<T: DeserializeOwned, E: SerdeError>(value: Value) -> Result<T, E> {
-    serde_path_to_error::deserialize(value).map_err(|error| {
-        let path = error.path().to_string();
-        if path == "." {
-            E::custom(error.inner())
-        } else {
-            E::custom(format_args!("{path}: {}", error.inner()))
-        }
-    })
 }
 
 /// Changes fields, content or position of a page.

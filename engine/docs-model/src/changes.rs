@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ChangeRequest, Dimensions, FileId, PageAttributes, PageId, ReusableId, VariableValue};
+use super::{ChangeRequest, Dimensions, FileId, PageAttributes, PageId, PageType, ReusableId, VariableValue};
 
 /// The changes between two revisions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -112,22 +112,6 @@ impl<T: PartialEq> Changed<T> {
     pub fn between(before: Option<T>, after: Option<T>) -> Option<Self> {
         (before != after).then_some(Self { before, after })
     }
-}
-
-/// The type of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "schema", schemars(rename = "RevisionPageType"))]
-pub enum PageType {
-    /// A page with content.
-    Document,
-    /// A titled group of pages.
-    Group,
-    /// A link in the tree of pages.
-    Link,
-    /// Pages that a source generates.
-    Computed,
 }
 
 /// A page in a list of changes.

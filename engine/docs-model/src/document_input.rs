@@ -5,7 +5,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
 
-use super::{Document, change_request::part};
+use super::{Document, typed_value::part};
 
 /// Page content in a request: Markdown, a document tree, or `{}` for an empty page.
 #[derive(Clone, Debug, Default, PartialEq)]

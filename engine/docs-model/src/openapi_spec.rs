@@ -6,8 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::value::RawValue;
 
 use super::{
-    OpenApiSpecId, OpenApiSpecVersionId, Timestamp, Url, change_request::part, formed_text::formed_text,
-    list::constants,
+    OpenApiSpecId, OpenApiSpecVersionId, Timestamp, Url, formed_text::formed_text, list::constants,
+    typed_value::part,
 };
 
 /// Maximum size in bytes of a specification given as text in a request.

@@ -7,22 +7,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Basename, BoundedText, Condition, Customization, Favicon, Patch, ProxyOrigin, SectionId, SiteHostname,
-    SiteId, SitePath, SiteSpaceId, SiteStructure, Space, SpaceId, Timestamp, Visibility, list::constants,
-    patch::given,
+    Basename, Customization, Favicon, Patch, ProxyOrigin, SiteHostname, SiteId, SiteSpaceId, SiteStructure,
+    SiteTitle, SpaceId, Timestamp, Visibility, list::constants, patch::given,
 };
 
 constants! {
     /// `site`.
     SiteObject = "site",
-    /// `site-space`.
-    SiteSpaceObject = "site-space",
     /// `published-content-site`.
     PublishedSiteObject = "published-content-site",
 }
-
-/// Title of a site.
-pub type SiteTitle = BoundedText<2, 128>;
 
 /// The type of a site. It is stored but has no effect, since the platform charges nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
@@ -193,43 +187,6 @@ pub struct SiteUrls {
     pub location: String,
     /// The site in the web application.
     pub app: String,
-    /// The published address.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub published: Option<String>,
-}
-
-/// The entry of a space on a site.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct SiteSpace {
-    /// Always `site-space`.
-    pub object: SiteSpaceObject,
-    pub id: SiteSpaceId,
-    /// The path, unique in the section or on a site without sections.
-    pub path: SitePath,
-    /// The section that contains the space.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub section: Option<SectionId>,
-    pub space: Space,
-    /// The title on the site.
-    pub title: String,
-    /// `true` if the space is shown first in its section, or on a site without sections.
-    pub default: bool,
-    /// An expression that must be true for a visitor to see the space.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub condition: Option<Condition>,
-    /// `true` if the space can have a customization of its own.
-    pub has_advanced_customization_feature: bool,
-    pub urls: SiteSpaceUrls,
-}
-
-/// Addresses of a space on a site.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct SiteSpaceUrls {
-    /// The space on the site in this API.
-    pub location: String,
     /// The published address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,

@@ -1,15 +1,12 @@
 //! The structure of a site (sections, groups of sections, site spaces) and its changes.
 
-use std::{fmt, str::FromStr};
-
-use docs_expression::{Expression, ExpressionError};
 #[cfg(feature = "schema")]
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{
-    BoundedText, Icon, Patch, SectionGroupId, SectionId, SitePath, SiteSpace, SiteTitle, list::constants,
-    patch::given,
+    BoundedText, Condition, Icon, Patch, SectionGroupId, SectionId, SitePath, SiteSpace, SiteTitle,
+    list::constants, patch::given,
 };
 
 constants! {
@@ -23,89 +20,6 @@ constants! {
 pub type SectionGroupTitle = BoundedText<1, 100>;
 /// Description of a section.
 pub type SectionDescription = BoundedText<0, 256>;
-
-/// An expression that controls the visibility of an item for visitors, parsed once.
-///
-/// For visitors, a condition is effective only if all values that it reads are enumerable
-/// ([`Expression::is_deterministic`]): variables, and claims whose values the site's adaptive schema enumerates
-/// (booleans and strings with `enum`). A condition that reads a free string, a number or a claim that the schema does
-/// not define hides its item, regardless of its result. Members see all items.
-///
-/// ```
-/// use docs_model::Condition;
-/// assert!("visitor.claims.plan == 'pro'".parse::<Condition>().is_ok());
-/// let error = "visitor.".parse::<Condition>().unwrap_err();
-/// assert!(error.to_string().starts_with("character 9 "), "{error}");
-/// ```
-#[derive(Clone)]
-pub struct Condition(Expression);
-
-impl Condition {
-    /// Returns the source text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        self.0.source()
-    }
-
-    /// Returns the parsed expression.
-    #[must_use]
-    pub const fn expression(&self) -> &Expression {
-        &self.0
-    }
-}
-
-impl FromStr for Condition {
-    type Err = ExpressionError;
-    fn from_str(text: &str) -> Result<Self, ExpressionError> {
-        Expression::parse(text).map(Self)
-    }
-}
-
-impl PartialEq for Condition {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str()
-    }
-}
-
-impl Eq for Condition {}
-
-impl fmt::Display for Condition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl fmt::Debug for Condition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self.as_str(), f)
-    }
-}
-
-impl Serialize for Condition {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-impl<'de> Deserialize<'de> for Condition {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = BoundedText::<1, 1024>::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-#[cfg(feature = "schema")]
-impl JsonSchema for Condition {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Condition".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        BoundedText::<1, 1024>::json_schema(generator)
-    }
-}
 
 /// A section of a site: one or more spaces under one heading.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

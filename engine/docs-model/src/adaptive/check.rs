@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::{
+use super::rules::{
     MAX_CLAIM_DESCRIPTION, MAX_CLAIM_LEVELS, MAX_CLAIM_NAME, MAX_CLAIM_SCHEMA, MAX_CLAIM_VALUE,
     MAX_CLAIM_VALUES, MAX_CLAIMS, SchemaFault, UNSIGNED, UNSIGNED_CLAIMS,
 };

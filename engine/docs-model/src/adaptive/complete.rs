@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::{MAX_CLAIM_LEVELS, UNSIGNED, UNSIGNED_CLAIMS};
+use super::rules::{MAX_CLAIM_LEVELS, UNSIGNED, UNSIGNED_CLAIMS};
 
 /// Adds the optional parts of a schema: descriptions, and all parts of `unsigned` except its type.
 ///

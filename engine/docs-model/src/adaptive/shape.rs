@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value as Json, json};
 
-use super::{
+use super::rules::{
     MAX_CLAIM_DESCRIPTION, MAX_CLAIM_VALUE, MAX_CLAIM_VALUES, MAX_CLAIMS, UNSIGNED, UNSIGNED_CLAIMS,
 };
 

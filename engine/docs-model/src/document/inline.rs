@@ -2,93 +2,13 @@
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
 
-use super::{Fragment, InlineObject, Node, typed};
 use crate::{ContentRef, list::constants};
 
 constants! {
     /// `mark`.
     MarkObject = "mark",
-}
-
-/// An element within text.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Inline {
-    /// Always `inline`.
-    pub object: InlineObject,
-    /// The key of the element; see the key of a block.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(default))]
-    pub key: Option<String>,
-    /// The type of the element and its data.
-    #[serde(flatten)]
-    pub kind: InlineKind,
-    /// `true` if the type has no child nodes.
-    pub is_void: bool,
-    /// The child nodes; absent for a void element.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "schema", schemars(default))]
-    pub nodes: Vec<Node>,
-    /// Text that is part of the element's data: the body of an annotation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(default))]
-    pub fragments: Option<Vec<Fragment>>,
-    /// The Markdown notation of the element if it differs from the default. Ignored if it does not fit the element.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(default))]
-    pub spelling: Option<String>,
-}
-
-impl Inline {
-    /// Creates an element without a key.
-    #[must_use]
-    pub fn new(kind: InlineKind, nodes: Vec<Node>) -> Self {
-        let is_void = kind.is_void();
-        Self { object: InlineObject::Is, key: None, kind, is_void, nodes, fragments: None, spelling: None }
-    }
-
-    /// Returns the fragments; empty if there are no fragments.
-    #[must_use]
-    pub fn fragments(&self) -> &[Fragment] {
-        self.fragments.as_deref().unwrap_or_default()
-    }
-}
-
-impl<'de> Deserialize<'de> for Inline {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Raw {
-            object: InlineObject,
-            #[serde(rename = "type")]
-            kind: String,
-            #[serde(default)]
-            key: Option<String>,
-            #[serde(default)]
-            data: Map<String, Value>,
-            #[serde(default)]
-            nodes: Vec<Node>,
-            #[serde(default)]
-            fragments: Option<Vec<Fragment>>,
-            #[serde(default)]
-            spelling: Option<String>,
-        }
-        let raw = Raw::deserialize(from)?;
-        let kind: InlineKind = typed(raw.kind, raw.data).map_err(D::Error::custom)?;
-        let is_void = kind.is_void();
-        Ok(Self {
-            object: raw.object,
-            key: raw.key,
-            kind,
-            is_void,
-            nodes: raw.nodes,
-            fragments: raw.fragments,
-            spelling: raw.spelling,
-        })
-    }
 }
 
 /// The type of an element within text.

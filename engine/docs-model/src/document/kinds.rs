@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::TableData;
+use super::{TableData, VerticalAlign};
 use crate::ContentRef;
 
 /// The alignment of a paragraph or heading.
@@ -32,19 +32,6 @@ pub enum ImageAlign {
     Center,
     /// Right.
     Right,
-}
-
-/// The vertical alignment of content in a column or cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum VerticalAlign {
-    /// Top.
-    Top,
-    /// Middle.
-    Middle,
-    /// Bottom.
-    Bottom,
 }
 
 /// The style of a hint.

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::VerticalAlign;
 use crate::ContentRef;
 
 /// The data of a table.
@@ -218,4 +217,17 @@ pub enum CellValue {
     },
     /// An empty cell.
     Empty(()),
+}
+
+/// The vertical alignment of content in a column or cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum VerticalAlign {
+    /// Top.
+    Top,
+    /// Middle.
+    Middle,
+    /// Bottom.
+    Bottom,
 }
