@@ -10,6 +10,7 @@
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod document;
 mod excerpt;
 mod near;
 mod query;
@@ -20,99 +21,19 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use docs_model::{
-    ListOrder, OrgId, PageId, SpaceId,
+    OrgId, PageId, SpaceId,
     error::{Error, ErrorKind},
     feed::FeedPos,
     hash::Hash,
 };
 use serde::{Deserialize, Serialize};
 
+pub use document::{PageDocument, Section, tie};
 pub use excerpt::{Excerpt, MAX_EXCERPT, MAX_EXCERPTS, excerpts};
 pub use near::near_words;
 pub use query::{Match, Need, Part, Phrase, Query, Word};
-pub use score::{Field, Found, Postings, scores, select_pages};
+pub use score::{Field, Found, Postings, Rank, scores, select_pages};
 pub use words::{MAX_WORD, Token, TokenKind, tokens};
-
-/// Position gap between the last word of a section and the first of the next, so that no phrase spans both.
-const GAP: u32 = 100;
-
-/// A page as indexed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PageDocument {
-    /// The organization of its space.
-    pub organization: OrgId,
-    pub space: SpaceId,
-    /// The page id, which is unique only within the space.
-    pub page: PageId,
-    pub title: String,
-    /// The description of the page, one sentence.
-    pub description: Option<String>,
-    /// A hash of the text in `sections`: equal for equal texts. An excerpt is returned only while the page has this
-    /// text.
-    pub text: Hash,
-    /// The text, split at its headings.
-    pub sections: Vec<Section>,
-}
-
-/// A heading and the text up to the next one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Section {
-    /// The anchor of the heading on its page, without `#`; `None` at the start of the page.
-    pub anchor: Option<String>,
-    /// The heading; `None` at the start of the page.
-    pub heading: Option<String>,
-    /// The text without markup.
-    pub text: String,
-}
-
-impl PageDocument {
-    /// Returns the words of a field lazily, in order. The texts of a field are separated by a position gap.
-    pub fn tokens(&self, field: Field) -> impl Iterator<Item = Token> {
-        let (text, sections) = match field {
-            Field::Title => (Some(self.title.as_str()), &[][..]),
-            Field::Description => (self.description.as_deref(), &[][..]),
-            Field::Headings | Field::Body => (None, self.sections.as_slice()),
-        };
-        let texts = sections.iter().filter_map(move |section| match field {
-            Field::Headings => section.heading.as_deref(),
-            _ => Some(section.text.as_str()),
-        });
-        joined(text.into_iter().chain(texts))
-    }
-
-    /// Returns the approximate size in bytes.
-    #[must_use]
-    pub fn size(&self) -> usize {
-        let sections = self.sections.iter().map(|s| s.text.len() + s.heading.as_ref().map_or(0, String::len));
-        self.title.len() + self.description.as_ref().map_or(0, String::len) + sections.sum::<usize>()
-    }
-
-    /// Returns the tie-breaker for pages of equal score, which depends only on the page.
-    #[must_use]
-    pub fn tie(&self) -> u64 {
-        tie(&[self.space.as_str(), self.page.as_str()])
-    }
-}
-
-/// Tokenizes several texts, with a position gap between them.
-fn joined<'t>(texts: impl Iterator<Item = &'t str>) -> impl Iterator<Item = Token> {
-    let mut start = 0;
-    let mut last = None;
-    texts.flat_map(tokens).map(move |token| {
-        if token.position == 0 {
-            start = last.map_or(0, |last| last + GAP);
-        }
-        let position = start + token.position;
-        last = Some(position);
-        Token { position, ..token }
-    })
-}
-
-/// Hashes a name to a number; collisions are negligible.
-#[must_use]
-pub fn tie(parts: &[&str]) -> u64 {
-    u64::from_be_bytes(docs_model::hash::fingerprint(parts, ListOrder::Asc))
-}
 
 /// The metadata of an indexed space.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,27 +66,6 @@ pub enum Scope {
     OrganizationBut(OrgId, BTreeSet<SpaceId>),
     /// These spaces.
     Spaces(BTreeSet<SpaceId>),
-}
-
-/// The sort position of a hit: higher scores first, then lower tie-breakers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rank {
-    /// The score.
-    pub score: u32,
-    /// The tie-breaker.
-    pub tie: u64,
-}
-
-impl Ord for Rank {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        other.score.cmp(&self.score).then(self.tie.cmp(&other.tie))
-    }
-}
-
-impl PartialOrd for Rank {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 /// A request to an index.

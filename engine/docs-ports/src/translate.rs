@@ -5,7 +5,7 @@ mod terms;
 use async_trait::async_trait;
 use docs_model::TranslationLanguage;
 
-pub use self::terms::{FoundTerm, Terms};
+pub use self::terms::{FoundTerm, TermRule, Terms};
 
 /// The opening delimiter of a placeholder in a segment.
 pub const PLACEHOLDER_OPEN: char = '⟦';
@@ -28,19 +28,6 @@ pub struct TranslationBatch {
     /// The glossary rules of terms that occur in the segments.
     pub glossary: Vec<TermRule>,
     pub segments: Vec<String>,
-}
-
-/// A glossary rule for a term.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TermRule {
-    /// The term in the source language.
-    pub term: String,
-    /// The translation; equal to the term if it must not be translated.
-    pub translation: String,
-    /// Restricts the rule to this exact case.
-    pub case_sensitive: bool,
-    /// The meaning of the term; may be empty.
-    pub note: String,
 }
 
 /// A machine translator.

@@ -1,13 +1,11 @@
 //! Pushes to remote Git repositories.
 
-use std::{error::Error, fmt, sync::Arc};
-
 use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use sha1::{Digest as _, Sha1};
 
-use super::GitError;
+use super::error::GitError;
 
 /// A push of one commit on top of another.
 ///
@@ -70,71 +68,11 @@ pub trait PushFiles: Send {
     async fn next(&mut self) -> Result<Option<PushFile>, GitError>;
 }
 
-/// The error of the caller that provides the files of a push. It can be downcast to its original type.
-///
-/// Two are equal if one is a clone of the other.
-///
-/// ```
-/// use docs_ports::{GitError, SourceError};
-///
-/// let error = GitError::from(SourceError::new(std::io::Error::other("the disk is gone")));
-/// let GitError::Source(reason) = error else { unreachable!() };
-/// assert_eq!(reason.downcast_ref::<std::io::Error>().map(|it| it.to_string()).as_deref(), Some("the disk is gone"));
-/// ```
-#[derive(Clone)]
-pub struct SourceError(Arc<dyn Error + Send + Sync>);
-
 /// Maximum length of the path of a pushed file in bytes.
 pub const MAX_PUSH_PATH: usize = 4096;
 
 /// Maximum number of components of such a path.
 const MAX_PUSH_DEPTH: usize = 256;
-
-impl SourceError {
-    /// Wraps an error.
-    #[must_use]
-    pub fn new(reason: impl Error + Send + Sync + 'static) -> Self {
-        Self(Arc::new(reason))
-    }
-
-    /// Returns the error if it is of type `E`.
-    #[must_use]
-    pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
-        self.0.downcast_ref()
-    }
-}
-
-impl From<SourceError> for GitError {
-    fn from(reason: SourceError) -> Self {
-        Self::Source(reason)
-    }
-}
-
-impl PartialEq for SourceError {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Eq for SourceError {}
-
-impl fmt::Debug for SourceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
-    }
-}
-
-impl fmt::Display for SourceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
-
-impl Error for SourceError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.0.source()
-    }
-}
 
 /// Validates the path of a file in a commit. Rejects a path that is empty, too long or outside the repository, and
 /// every path through a `.git` directory.

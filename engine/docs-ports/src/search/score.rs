@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Match, Need, Part, Phrase, Query, Rank, Word};
+use super::{Match, Need, Part, Phrase, Query, Word};
 
 /// A searchable field of a page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -257,5 +257,26 @@ impl Counted {
         };
         places.sort_unstable();
         places
+    }
+}
+
+/// The sort position of a hit: higher scores first, then lower tie-breakers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rank {
+    /// The score.
+    pub score: u32,
+    /// The tie-breaker.
+    pub tie: u64,
+}
+
+impl Ord for Rank {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        other.score.cmp(&self.score).then(self.tie.cmp(&other.tie))
+    }
+}
+
+impl PartialOrd for Rank {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
     }
 }

@@ -5,8 +5,6 @@ use std::{
     ops::Range,
 };
 
-use super::TermRule;
-
 /// A matcher for the terms of a glossary, which finds all of them in one pass.
 ///
 /// A term matches only as whole words: not after a letter or digit, and, if it ends in one, not before one. Matching
@@ -133,6 +131,19 @@ impl Terms {
             }
         }
     }
+}
+
+/// A glossary rule for a term.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TermRule {
+    /// The term in the source language.
+    pub term: String,
+    /// The translation; equal to the term if it must not be translated.
+    pub translation: String,
+    /// Restricts the rule to this exact case.
+    pub case_sensitive: bool,
+    /// The meaning of the term; may be empty.
+    pub note: String,
 }
 
 #[cfg(test)]

@@ -1,0 +1,154 @@
+//! Errors of Git operations.
+
+use std::{error::Error, fmt, sync::Arc};
+
+/// The reason that a repository could not be read or written. The messages are for the user.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GitError {
+    /// The URL is malformed or has a scheme that is not permitted.
+    #[error("url: {0}")]
+    Url(String),
+    /// The URL points to an address that this server must not connect to.
+    #[error("url: {0}")]
+    Refused(String),
+    /// The host is unreachable or closed the connection: transient.
+    #[error("the repository could not be reached: {0}")]
+    Unreachable(String),
+    /// The host rejects the credentials.
+    #[error("the repository refused the credentials")]
+    Credentials,
+    /// The URL is not that of a repository.
+    #[error("there is no repository at this URL")]
+    NoRepository,
+    /// The ref is not a full ref name.
+    #[error("ref: {0}")]
+    Ref(String),
+    /// The repository does not have this ref.
+    #[error("ref: the repository has no `{0}`")]
+    NoRef(String),
+    /// The commit does not have this file.
+    #[error("the commit has no file `{0}`")]
+    NoSuchFile(String),
+    /// The repository or a file exceeds a size limit.
+    #[error("{0}")]
+    TooLarge(String),
+    /// The repository is damaged.
+    #[error("the repository cannot be read: {0}")]
+    Broken(String),
+    /// The ref has moved. Transient if the caller fetches again and creates a new commit.
+    #[error("ref: somebody else has changed it meanwhile")]
+    Moved,
+    /// The host rejects the ref update, for example because of a protected branch or a hook. The message is the host's,
+    /// at most [`MAX_REJECTION`](GitError::MAX_REJECTION) characters without control characters.
+    #[error("the repository refused the push: {0}")]
+    Rejected(String),
+    /// A pushed file has an invalid path.
+    #[error("path: {0}")]
+    Path(String),
+    /// The files of a push could not be read.
+    #[error("{0}")]
+    Source(SourceError),
+}
+
+impl GitError {
+    /// Maximum length of the host's message for a rejected push, in characters.
+    pub const MAX_REJECTION: usize = 2000;
+
+    /// Returns `true` for a transient error. After a push, the retry must start with a fetch.
+    ///
+    /// For [`Source`](GitError::Source) it returns `false`: only the code that provides the files can classify that
+    /// error.
+    #[must_use]
+    pub const fn may_pass(&self) -> bool {
+        matches!(self, Self::Unreachable(_) | Self::Moved)
+    }
+
+    /// Creates a rejection from the host's message: lines are joined, control characters are removed, and the length is
+    /// limited.
+    #[must_use]
+    pub fn rejected(text: &str) -> Self {
+        let plain = without_escapes(text);
+        let words: Vec<&str> = plain.split_whitespace().collect();
+        if words.is_empty() {
+            return Self::Rejected("it gave no reason".to_owned());
+        }
+        Self::Rejected(words.join(" ").chars().take(Self::MAX_REJECTION).collect())
+    }
+}
+
+/// Removes the escape sequences of terminal colors, and replaces other control characters with spaces.
+fn without_escapes(text: &str) -> String {
+    let mut plain = String::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == '\u{1b}' && chars.next_if_eq(&'[').is_some() {
+            // The parameters, up to the final byte.
+            while chars.next_if(|c| matches!(c, '\u{20}'..='\u{3f}')).is_some() {}
+            chars.next_if(|c| matches!(c, '\u{40}'..='\u{7e}'));
+        } else {
+            plain.push(if c.is_control() { ' ' } else { c });
+        }
+    }
+    plain
+}
+
+/// The error of the caller that provides the files of a push. It can be downcast to its original type.
+///
+/// Two are equal if one is a clone of the other.
+///
+/// ```
+/// use docs_ports::{GitError, SourceError};
+///
+/// let error = GitError::from(SourceError::new(std::io::Error::other("the disk is gone")));
+/// let GitError::Source(reason) = error else { unreachable!() };
+/// assert_eq!(reason.downcast_ref::<std::io::Error>().map(|it| it.to_string()).as_deref(), Some("the disk is gone"));
+/// ```
+#[derive(Clone)]
+pub struct SourceError(Arc<dyn Error + Send + Sync>);
+
+impl SourceError {
+    /// Wraps an error.
+    #[must_use]
+    pub fn new(reason: impl Error + Send + Sync + 'static) -> Self {
+        Self(Arc::new(reason))
+    }
+
+    /// Returns the error if it is of type `E`.
+    #[must_use]
+    pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
+        self.0.downcast_ref()
+    }
+}
+
+impl PartialEq for SourceError {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for SourceError {}
+
+impl fmt::Debug for SourceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for SourceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl Error for SourceError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source()
+    }
+}
+
+impl From<SourceError> for GitError {
+    fn from(reason: SourceError) -> Self {
+        Self::Source(reason)
+    }
+}
