@@ -5,18 +5,18 @@
 //! match at all. Every change is then moved down as far as possible, or to the last position where the other text
 //! changes too.
 
+mod marked;
 mod search;
 mod slide;
 
 use std::{collections::HashMap, ops::Range};
 
+pub use self::marked::LineId;
 use self::{
+    marked::Marked,
     search::{rough_root, unmatched},
     slide::settle,
 };
-
-/// The number of a line. Equal lines have the same number.
-pub type LineId = u32;
 
 /// A change: a range of lines of the old text, replaced by a range of lines of the new text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -88,27 +88,6 @@ fn gaps(old: &Marked<'_>, new: &Marked<'_>) -> impl Iterator<Item = Change> {
         }
         None
     })
-}
-
-/// A text, with a flag for each line that has no counterpart.
-struct Marked<'a> {
-    lines: &'a [LineId],
-    changed: Vec<bool>,
-}
-
-impl Marked<'_> {
-    /// Returns the number of consecutive lines without a counterpart from a position on.
-    fn run(&self, from: usize) -> usize {
-        self.changed.get(from..).unwrap_or_default().iter().take_while(|changed| **changed).count()
-    }
-
-    /// Returns the lines of a range that may have a counterpart.
-    fn open(&self, range: &Range<usize>) -> Vec<LineId> {
-        let places = || range.clone().filter(|at| !self.changed[*at]);
-        let mut lines = Vec::with_capacity(places().count());
-        lines.extend(places().map(|at| self.lines[at]));
-        lines
-    }
 }
 
 /// Marks the lines that have no counterpart.

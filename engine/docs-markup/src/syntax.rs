@@ -15,3 +15,4 @@ pub mod emitter;
 pub mod entity;
 pub mod html;
 pub mod tag;
+pub(crate) mod yaml;

@@ -12,7 +12,6 @@ use super::{modules::Modules, packages};
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("docs-content", "not yet cut"),
     ("docs-core", "being moved into layers"),
-    ("docs-markup", "not yet cut"),
     ("docs-server", "not yet cut"),
     ("docs-site", "not yet cut"),
     ("docs-sqlstore", "not yet cut"),

@@ -1,6 +1,6 @@
 //! Myers' bidirectional search for the lines of two texts that have no counterpart.
 
-use super::LineId;
+use super::marked::LineId;
 
 /// Returns a flag for each line of both texts that has no counterpart in the other text.
 pub(super) fn unmatched(old: &[LineId], new: &[LineId]) -> [Vec<bool>; 2] {

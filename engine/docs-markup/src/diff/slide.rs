@@ -1,7 +1,7 @@
 //! Placement of changes: a change with several equivalent positions moves to the last one, or to one where the other
 //! text changes too.
 
-use super::Marked;
+use super::marked::Marked;
 
 /// A possibly empty run of changed lines. There is one between any two matching lines.
 #[derive(Clone, Copy)]

@@ -10,13 +10,15 @@ use docs_model::Block;
 use super::{
     chunks::{self, Chunk, ChunkKind, Scanner},
     inlines,
+    limits::{MAX_BLOCKS, SETTLING},
     lines::{self, Line, SPACE},
+    memory_budget::Room,
     normal,
     notes::Notes,
-    print::{self, Labels, is_verbatim},
-    read::{MAX_BLOCKS, Reader, SETTLING, fenced, paragraph, verbatim, verbatim_run},
+    print::{self, Labels},
+    reader::Reader,
+    simple_blocks::{fenced, is_list, is_verbatim, paragraph, verbatim, verbatim_run},
     spelling,
-    weight::Room,
     work::{self, Portion},
 };
 
@@ -153,11 +155,11 @@ impl Out<'_, '_> {
         self.end_raw();
         self.text.is_independent &= blocks.len() == 1;
         for block in blocks {
-            let follows_list = self.text.blocks.last().is_some_and(print::is_list);
+            let follows_list = self.text.blocks.last().is_some_and(is_list);
             self.text.is_usual &= !follows_list;
             // An indented block may become part of a list that is printed differently, and a list may merge with the
             // next one.
-            let may_go_on = follows_list && print::is_list(&block);
+            let may_go_on = follows_list && is_list(&block);
             self.text.is_independent &= !may_go_on && !self.is_indented(lines.start) && !is_verbatim(&block);
             self.text.blocks.push(fenced(block, follows_list));
             self.text.lines.push(lines.clone());

@@ -9,7 +9,7 @@ use super::{
         CODE, Item, OpenText, heading, html_end, is_closing, is_divider, is_html_block, is_named_block, item,
         underline,
     },
-    pairs, weight, work,
+    memory_budget, pairs, work,
 };
 use crate::syntax::{html::TagKind, tag};
 
@@ -68,8 +68,8 @@ pub(super) fn read<'a>(lines: &[Line<'a>]) -> Vec<Chunk<'a>> {
 
 /// Splits lines into chunks lazily.
 pub(super) fn each<'s, 'a>(lines: &'s [Line<'a>]) -> Scanner<'s, 'a> {
-    let is_read = work::take(lines);
-    let most = if is_read { weight::most_chunks(lines) } else { 0 };
+    let is_read = work::take(lines.iter().map(|line| &*line.text));
+    let most = if is_read { memory_budget::most_chunks(lines) } else { 0 };
     Scanner {
         lines,
         matches: Rc::new(if is_read { pairs::matches(lines) } else { HashMap::new() }),
@@ -126,7 +126,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
 
     /// Restarts at the first line, and reuses the computed tag pairs.
     pub(super) fn again(&self) -> Self {
-        let left = if work::take(self.lines) { self.most } else { 0 };
+        let left = if work::take(self.lines.iter().map(|line| &*line.text)) { self.most } else { 0 };
         let (matches, endless) = (Rc::clone(&self.matches), Cell::new((0, 0)));
         Self { matches, at: 0, left, after_definition: 0, endless, ..*self }
     }

@@ -7,8 +7,10 @@
 use docs_model::{Block, BlockKind, Document, Fragment, Node};
 
 use super::{
-    is_same,
-    print::{self, Raw, is_verbatim},
+    comparison::is_same,
+    print::{self, Raw},
+    simple_blocks::is_verbatim,
+    source::parse,
     spelling,
 };
 use crate::diff::{Change, Lines, changes};
@@ -49,7 +51,7 @@ pub(super) fn written(
         return None;
     }
     let written = united(&before, old, &after_text);
-    is_same(&super::parse(&written), after).then_some(written)
+    is_same(&parse(&written), after).then_some(written)
 }
 
 /// The distance between two texts: the number of removed and added lines, then of words and punctuation characters.

@@ -2,63 +2,24 @@
 
 use docs_model::{
     Block, BlockKind, CodeOverflow, Fragment, HeadingData, ImageAlign, ImageData, Inline, InlineKind, Leaf,
-    Length, MarkKind, Node, TextAlign, TextNode,
+    MarkKind, Node, TextAlign, TextNode,
 };
 
 use super::{
     atoms::picture_parts,
+    attributes::{length, read_word},
     escape,
     html::{self, Element, Html, Open},
     lines::{self, Line},
     print,
-    read::{self, Reader, paragraph},
-    rich, spelling, tables, targets,
+    reader::Reader,
+    rich,
+    simple_blocks::{self, heading, nodes, paragraph},
+    spelling, targets,
 };
 
-/// Converts HTML to a block. Returns `None` for unknown HTML.
-pub(super) fn block(reader: &mut Reader<'_>, tree: &[Html<'_>], source: &str) -> Option<Block> {
-    let elements = html::elements(tree)?;
-    let [first, ..] = elements.as_slice() else { return None };
-    let mut block = match (first.name(), elements.len()) {
-        ("table", 1) => return tables::html(reader, first),
-        ("figure", _) => images(reader, &elements, &[])?,
-        ("div", 1) => images(reader, &first.elements()?, &first.open.attributes)?,
-        ("picture", 1) => return picture_paragraph(reader, tree, source),
-        ("img", 1) if first.open.get("class") == Some("gitbook-drawing") => drawing(&first.open)?,
-        ("img", 1) => return picture_paragraph(reader, tree, source),
-        ("p", 1) if first.open.has_only(&[]) => {
-            let nodes = rich::inlines(&first.children, &mut reader.rules())?;
-            Block { spelling: Some("<p>".to_owned()), ..paragraph(nodes) }
-        }
-        ("p", 1) => aligned(reader, first, None)?,
-        ("h1" | "h2" | "h3" | "h4" | "h5" | "h6", 1) => {
-            let level = first.name()[1..].parse().ok()?;
-            aligned(reader, first, Some(level))?
-        }
-        ("pre", 1) => pre(reader, first)?,
-        _ => return None,
-    };
-    let bare = spelling::bare(&block);
-    let usual = print::block_alone(&bare);
-    if usual.is_some_and(|usual| escape::is_alike(&usual, source)) {
-        block = Block { spelling: block.spelling.take().filter(|own| own == "<p>"), ..bare };
-    } else if matches!(block.kind, BlockKind::Images { .. } | BlockKind::Drawing { .. }) {
-        block = Block { spelling: Some(source.to_owned()), ..bare };
-    } else if matches!(block.kind, BlockKind::Code { .. }) {
-        block.spelling = Some("<pre".to_owned());
-    }
-    Some(block)
-}
-
-/// Parses a picture on a line of its own as text. Markdown considers it an HTML block.
-fn picture_paragraph(reader: &mut Reader<'_>, tree: &[Html<'_>], source: &str) -> Option<Block> {
-    rich::inlines(tree, &mut reader.rules())?;
-    let nodes = reader.text(source, super::escape::InlineContext::Line)?;
-    Some(paragraph(nodes))
-}
-
 /// Parses adjacent figures and their common attributes.
-fn images(
+pub(super) fn images(
     reader: &mut Reader<'_>,
     elements: &[&Element<'_>],
     attributes: &[(String, Option<std::borrow::Cow<'_, str>>)],
@@ -78,19 +39,6 @@ fn images(
         nodes.push(Node::Block(figure(reader, element)?));
     }
     (!nodes.is_empty()).then(|| Block::new(BlockKind::Images { align, full_width, with_frame }, nodes))
-}
-
-/// Parses a value of an enumeration.
-pub(super) fn read_word<T: serde::de::DeserializeOwned>(word: &str) -> Option<T> {
-    serde_json::from_value(word.into()).ok()
-}
-
-/// Returns the word of a value of an enumeration.
-pub(super) fn word<T: serde::Serialize>(value: T) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => word,
-        _ => String::new(),
-    }
 }
 
 /// Parses a figure: an image and its caption.
@@ -120,7 +68,7 @@ pub(super) fn figure(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<B
         Some(caption) => rich_blocks(reader, &caption.children)?,
         None => Vec::new(),
     };
-    Some(Block::with_fragments(BlockKind::Image(Box::new(data)), vec![read::caption(caption)]))
+    Some(Block::with_fragments(BlockKind::Image(Box::new(data)), vec![simple_blocks::caption(caption)]))
 }
 
 fn image(open: &Open<'_>) -> Option<ImageData> {
@@ -136,28 +84,7 @@ fn image(open: &Open<'_>) -> Option<ImageData> {
     })
 }
 
-/// Parses a length, such as `375` or `50%`.
-pub(super) fn length(text: &str) -> Option<Length> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let value: f64 = text[..end].parse().ok()?;
-    let unit = &text[end..];
-    let is_unit = unit.len() <= 4 && unit.chars().all(|c| c.is_ascii_alphabetic() || c == '%');
-    match unit {
-        "" => Some(Length::Pixels(value)),
-        _ if is_unit => Some(Length::Unit { unit: unit.to_owned(), value }),
-        _ => None,
-    }
-}
-
-/// Formats a length.
-pub(super) fn length_text(length: &Length) -> String {
-    match length {
-        Length::Pixels(value) => value.to_string(),
-        Length::Unit { unit, value } => format!("{value}{unit}"),
-    }
-}
-
-fn drawing(open: &Open<'_>) -> Option<Block> {
+pub(super) fn drawing(open: &Open<'_>) -> Option<Block> {
     let target = open.get("src").map(targets::read);
     let is_plain = open.has_only(&["src", "alt", "class"]);
     is_plain.then(|| Block::new(BlockKind::Drawing { target }, Vec::new()))
@@ -178,14 +105,16 @@ pub(super) fn image_of(kind: &InlineKind, source: &str) -> Block {
     let caption = caption
         .iter()
         .map(|text| paragraph(vec![Node::Text(TextNode::new(vec![Leaf::new(text.clone(), Vec::new())]))]));
-    let image =
-        Block::with_fragments(BlockKind::Image(Box::new(data)), vec![read::caption(caption.collect())]);
+    let image = Block::with_fragments(
+        BlockKind::Image(Box::new(data)),
+        vec![simple_blocks::caption(caption.collect())],
+    );
     let kind = BlockKind::Images { align: None, full_width: None, with_frame: None };
     Block { spelling: Some(source.to_owned()), ..Block::new(kind, vec![Node::Block(image)]) }
 }
 
 /// Parses `<p align="center">` and aligned headings.
-fn aligned(reader: &mut Reader<'_>, element: &Element<'_>, level: Option<u8>) -> Option<Block> {
+pub(super) fn aligned(reader: &mut Reader<'_>, element: &Element<'_>, level: Option<u8>) -> Option<Block> {
     let align = match element.open.get("align") {
         Some("left") => TextAlign::Start,
         Some("center") => TextAlign::Center,
@@ -199,7 +128,7 @@ fn aligned(reader: &mut Reader<'_>, element: &Element<'_>, level: Option<u8>) ->
     }
     let nodes = rich::inlines(trimmed(&element.children), &mut reader.rules())?;
     let kind = match level {
-        Some(level) => read::heading(level, HeadingData { id, align: Some(align), level: None }),
+        Some(level) => heading(level, HeadingData { id, align: Some(align), level: None }),
         None => BlockKind::Paragraph { align: Some(align) },
     };
     Some(Block::new(kind, nodes))
@@ -256,7 +185,7 @@ fn rich_block(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
             let id = element.open.get("id").map(str::to_owned);
             let is_plain = element.open.has_only(&["id"]);
             let nodes = rich::inlines(&element.children, &mut reader.rules()).filter(|_| is_plain)?;
-            Some(Block::new(read::heading(level, HeadingData { id, align: None, level: None }), nodes))
+            Some(Block::new(heading(level, HeadingData { id, align: None, level: None }), nodes))
         }
     }
 }
@@ -280,7 +209,7 @@ fn rich_list(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
             return None;
         }
         let inside = item_blocks(reader, &item.children)?;
-        items.push(Node::Block(Block::new(BlockKind::ListItem { checked: None }, read::nodes(inside))));
+        items.push(Node::Block(Block::new(BlockKind::ListItem { checked: None }, nodes(inside))));
     }
     Some(Block::new(kind, items))
 }
@@ -299,7 +228,7 @@ fn item_blocks(reader: &mut Reader<'_>, children: &[Html<'_>]) -> Option<Vec<Blo
 }
 
 /// Parses `<pre class="language-x" data-title="…"><code class="lang-x">…</code></pre>`.
-fn pre(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
+pub(super) fn pre(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
     let open = &element.open;
     if !open.has_only(&["class", "data-title", "data-overflow", "data-line-numbers", "data-full-width"]) {
         return None;

@@ -209,3 +209,8 @@ fn joined(lines: &[Line<'_>], most: usize) -> String {
     }
     text
 }
+
+/// Returns a text without leading byte order marks.
+pub(super) fn without_mark(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}')
+}

@@ -2,8 +2,8 @@
 
 use super::{
     html,
+    limits::MAX_DEPTH,
     lines::{self, Line, SPACE},
-    read::MAX_DEPTH,
     tags::Tag,
     work,
 };

@@ -5,9 +5,9 @@
 //! instead.
 
 use super::{
+    limits::MAX_DEPTH,
     lines::Line,
     marks::{CODE, is_divider, item},
-    read::MAX_DEPTH,
 };
 
 /// Blocks below this size, in bytes, are always parsed, down to the maximum depth.

@@ -1,85 +1,30 @@
 //! Parser from Markdown to blocks.
 
-use std::collections::HashMap;
-
-use docs_model::{Block, BlockKind, Fragment, HeadingData, Inline, InlineKind, Leaf, Node, TextNode};
+use docs_model::{Block, BlockKind, HeadingData, Inline, InlineKind, Leaf, Node, TextNode};
 
 use super::{
     blocks::settled,
     chunks::{self, Chunk, ChunkKind, List, Scanner},
     escape::{self, InlineContext},
-    figures, html,
+    figures, html, html_blocks,
     inlines::{self, Rules},
+    limits::MAX_DEPTH,
     lines::{self, Line, SPACE},
-    marks::CODE,
     nesting,
-    notes::{LabelLog, Notes},
-    print::{self, Labels, Mode, write_inlines},
+    notes::LabelLog,
+    print::{Labels, Mode, write_inlines},
+    reader::Reader,
+    simple_blocks::{code_line, fenced, heading, is_anchor, is_list, is_nothing, nodes, paragraph, verbatim},
     spelling, tables, tagged, weight,
 };
 
-/// The spelling of a paragraph with verbatim Markdown.
-pub(super) const VERBATIM: &str = "verbatim";
-
-/// Maximum nesting of blocks; deeper ones are preserved verbatim.
-pub(super) const MAX_DEPTH: usize = 20;
-/// Maximum number of blocks; the rest is preserved verbatim.
-pub(super) const MAX_BLOCKS: usize = 20_000;
 /// Number of parts of a block (items of a list, lines of code, cells of a table) that are always parsed, and the
 /// bytes required for each further part. Blocks with more and smaller parts are preserved verbatim: their tree would
 /// need disproportionate memory.
 const MAX_PARTS: usize = 2_000;
 const BYTES_A_PART: usize = 8;
 
-/// Number of times a block is written and parsed before it is preserved verbatim.
-pub(super) const SETTLING: usize = 3;
-
-/// Converts indented code after a list to fenced code: indented code would be part of the list.
-pub(super) fn fenced(block: Block, follows_list: bool) -> Block {
-    let is_code = matches!(block.kind, BlockKind::Code { .. }) && block.spelling.as_deref() == Some("    ");
-    if follows_list && is_code { Block { spelling: None, ..block } } else { block }
-}
-
-/// Returns lines as a verbatim block.
-pub(super) fn verbatim(lines: &[Line<'_>]) -> Block {
-    verbatim_run(lines, &[])
-}
-
-/// Returns the lines of a block and those of the following blocks as a verbatim block.
-pub(super) fn verbatim_run(first: &[Line<'_>], rest: &[Line<'_>]) -> Block {
-    // After a list, leading space would make the block part of the list. More leading space would make it code; lines
-    // indented as far as code remain so.
-    let indent = first.first().map(Line::indent).filter(|indent| *indent < CODE).unwrap_or(0);
-    let less = |line: &Line<'_>| match line.indent() {
-        own if own >= CODE => indent.min(own - CODE),
-        _ => indent,
-    };
-    let mut lines: Vec<Line<'_>> = first.iter().map(|line| line.without(less(line))).collect();
-    lines.extend_from_slice(rest);
-    let text = lines::join(&lines);
-    let leaf = Leaf::new(text.trim_matches('\n'), Vec::new());
-    let mut block = paragraph(vec![Node::Text(TextNode::new(vec![leaf]))]);
-    block.spelling = Some(VERBATIM.to_owned());
-    block
-}
-
-pub(super) fn paragraph(nodes: Vec<Node>) -> Block {
-    Block::new(BlockKind::Paragraph { align: None }, nodes)
-}
-
-pub(super) struct Reader<'r> {
-    pub(super) definitions: &'r HashMap<String, (String, String)>,
-    pub(super) notes: Notes,
-    pub(super) depth: usize,
-    pub(super) left: usize,
-}
-
-impl<'r> Reader<'r> {
-    /// Creates a reader of a separate text.
-    pub(super) fn alone(definitions: &'r HashMap<String, (String, String)>, notes: Notes) -> Self {
-        Self { definitions, notes, depth: 0, left: MAX_BLOCKS }
-    }
-
+impl Reader<'_> {
     /// Parses lines into blocks at the current level.
     pub(super) fn level(&mut self, lines: &[Line<'_>]) -> Vec<Block> {
         self.scanned(chunks::each(lines))
@@ -97,7 +42,7 @@ impl<'r> Reader<'r> {
             match &chunk.kind {
                 ChunkKind::Note(..) | ChunkKind::Rest => out.push(verbatim(&lines[chunk.lines.clone()])),
                 _ => {
-                    let follows_list = out.last().is_some_and(print::is_list);
+                    let follows_list = out.last().is_some_and(is_list);
                     out.extend(
                         self.chunk(&chunk, lines).into_iter().map(|block| fenced(block, follows_list)),
                     );
@@ -204,7 +149,7 @@ impl<'r> Reader<'r> {
             ChunkKind::Details(inside) => figures::expandable(self, &lines[inside.clone()]),
         };
         // A paragraph without content would disappear when it is written.
-        let block = block.filter(|block| !print::is_nothing(block));
+        let block = block.filter(|block| !is_nothing(block));
         vec![block.unwrap_or_else(|| verbatim(own))]
     }
 
@@ -308,7 +253,7 @@ impl<'r> Reader<'r> {
         let text = lines::join(lines);
         let source = text.trim_matches(SPACE);
         let tree = html::tree(source)?;
-        figures::block(self, &tree, source)
+        html_blocks::block(self, &tree, source)
     }
 }
 
@@ -337,31 +282,6 @@ fn is_crowded(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> bool {
         && parts - MAX_PARTS > lines.iter().map(|line| line.text.len()).sum::<usize>() / BYTES_A_PART
 }
 
-/// Converts blocks to nodes.
-pub(super) fn nodes(blocks: Vec<Block>) -> Vec<Node> {
-    blocks.into_iter().map(Node::Block).collect()
-}
-
-pub(super) fn code_line(text: &str) -> Block {
-    let leaves = if text.is_empty() {
-        Vec::new()
-    } else {
-        vec![Leaf::new(text.replace('\0', "\u{fffd}"), Vec::new())]
-    };
-    Block::new(BlockKind::CodeLine { highlighted: None }, vec![Node::Text(TextNode::new(leaves))])
-}
-
-/// Returns the kind of a heading with `level` number signs.
-pub(super) fn heading(level: u8, data: HeadingData) -> BlockKind {
-    let level_kept = matches!(level, 1 | 5 | 6).then_some(level);
-    let data = HeadingData { level: level_kept, ..data };
-    match level {
-        0..=2 => BlockKind::Heading1(data),
-        3 => BlockKind::Heading2(data),
-        _ => BlockKind::Heading3(data),
-    }
-}
-
 /// Splits the text of a heading from a trailing anchor: `<a href="#x" id="x"></a>`.
 fn anchor(text: &str) -> (&str, Option<String>) {
     let whole = (text, None);
@@ -374,13 +294,6 @@ fn anchor(text: &str) -> (&str, Option<String>) {
     let is_usual = open.source == format!("<a href=\"#{id}\" id=\"{id}\">")
         && text[start + length..].trim_end_matches(SPACE) == "</a>";
     if is_usual { (text[..start].trim_end_matches(SPACE), Some(id.to_owned())) } else { whole }
-}
-
-/// Returns `true` if a text is valid as the anchor of a heading.
-pub(super) fn is_anchor(text: &str) -> bool {
-    !text.is_empty()
-        && !text
-            .contains(|c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '&' | '\\' | '`' | '\''))
 }
 
 /// Parses the check box at the beginning of an item; returns `None` if it is missing.
@@ -409,8 +322,4 @@ fn settle(nodes: Vec<Node>, text: &str, (context, taken): (InlineContext, &Label
         drop(usual);
         spelling::reduced(nodes)
     }
-}
-
-pub(super) fn caption(blocks: Vec<Block>) -> Fragment {
-    Fragment::new("caption", blocks)
 }

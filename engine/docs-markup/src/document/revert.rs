@@ -4,10 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use docs_model::{Block, Document};
 
-use super::{
-    Invalid, keys,
-    source::{self, Source},
-};
+use super::{invalid::Invalid, keys, source::Source, update};
 use crate::diff::{Change, changed};
 
 /// Reverts the changes of blocks: removes an added block, restores a deleted block, and resets a changed or moved
@@ -28,7 +25,7 @@ pub(super) fn revert(current: &str, base: &str, keys: &[String]) -> Result<Strin
         })?;
     }
     let nodes = merged(&now.nodes, &then.nodes, &mut named);
-    source::update(current, &Document { nodes, ..now })
+    update::update(current, &Document { nodes, ..now })
 }
 
 struct Named {

@@ -7,6 +7,9 @@ use super::{
     escape::{self, InlineContext, Surroundings},
 };
 
+/// The spelling of a paragraph with verbatim Markdown.
+pub(super) const VERBATIM: &str = "verbatim";
+
 /// Removes all spellings from nodes, and merges or removes leaves that become equal or empty.
 pub(super) fn without(nodes: &[Node]) -> Vec<Node> {
     without_but(nodes, Keep::Nothing)
@@ -181,8 +184,8 @@ fn collect(nodes: &[Node], out: &mut String) {
 
 /// Returns a block without keys, computed data and spellings, recursively. Verbatim paragraphs are preserved.
 pub(super) fn bare(block: &Block) -> Block {
-    let is_verbatim = matches!(block.kind, BlockKind::Paragraph { .. })
-        && block.spelling.as_deref() == Some(super::read::VERBATIM);
+    let is_verbatim =
+        matches!(block.kind, BlockKind::Paragraph { .. }) && block.spelling.as_deref() == Some(VERBATIM);
     let nodes = if is_verbatim { block.nodes.clone() } else { without(&block.nodes) };
     let nodes = nodes
         .into_iter()

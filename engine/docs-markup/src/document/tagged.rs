@@ -2,19 +2,18 @@
 
 use std::ops::Range;
 
-use docs_model::{Block, BlockKind, BlockTag, IntegrationData};
-use serde_json::{Map, Value};
+use docs_model::{Block, BlockKind, BlockTag};
 
 use super::{
     chunks::{self, Chunk, ChunkKind},
     escape,
-    figures::{length, read_word},
     lines::{self, Line, SPACE},
     print,
-    read::{self, Reader, nodes, verbatim},
+    reader::Reader,
+    simple_blocks::{caption, nodes, verbatim},
     spelling,
+    tag_kinds::kind,
     tags::Tag,
-    targets,
 };
 
 /// Parses a tag and its content to blocks. An unknown tag becomes verbatim text before and after its content.
@@ -69,7 +68,7 @@ fn block(reader: &mut Reader<'_>, tag: &Tag<'_>, inner: Option<&[Line<'_>]>) -> 
         BlockKind::File { .. } | BlockKind::Embed { .. } => {
             let blocks = reader.inside(inner);
             let is_caption = blocks.iter().all(|block| matches!(block.kind, BlockKind::Paragraph { .. }));
-            is_caption.then(|| Block::with_fragments(kind, vec![read::caption(blocks)]))
+            is_caption.then(|| Block::with_fragments(kind, vec![caption(blocks)]))
         }
         // The content repeats the target.
         BlockKind::ContentRef { .. }
@@ -101,101 +100,6 @@ fn block(reader: &mut Reader<'_>, tag: &Tag<'_>, inner: Option<&[Line<'_>]>) -> 
         | BlockKind::Drawing { .. }
         | BlockKind::Expandable { .. }
         | BlockKind::Table(_) => None,
-    }
-}
-
-/// Returns the block kind of a tag, or `None` for an unknown tag or a missing required attribute.
-pub(super) fn kind(tag: &Tag<'_>) -> Option<BlockKind> {
-    let target = |name| tag.get(name).map(targets::read);
-    Some(match BlockTag::named(tag.name)? {
-        BlockTag::Hint => BlockKind::Hint { style: read_word(tag.get("style")?)?, icon: tag.text("icon") },
-        BlockTag::Code => BlockKind::Code {
-            syntax: None,
-            title: tag.text("title"),
-            overflow: tag.get("overflow").map(read_word).map_or(Some(None), |it| it.map(Some))?,
-            line_numbers: tag.flag("lineNumbers"),
-            full_width: tag.flag("fullWidth"),
-        },
-        BlockTag::Tabs => BlockKind::Tabs { full_width: tag.flag("fullWidth") },
-        BlockTag::Tab => BlockKind::TabsItem { title: tag.text("title"), icon: tag.text("icon") },
-        BlockTag::Stepper => BlockKind::Stepper {},
-        BlockTag::Step => BlockKind::StepperStep { icon: tag.text("icon") },
-        BlockTag::Columns => BlockKind::Columns { full_width: tag.flag("fullWidth") },
-        BlockTag::Column => BlockKind::Column {
-            width: tag.get("width").map(length).map_or(Some(None), |it| it.map(Some))?,
-            vertical_alignment: tag.get("valign").map(read_word).map_or(Some(None), |it| it.map(Some))?,
-        },
-        BlockTag::If => BlockKind::If { expression: tag.bare.clone()?.into_owned() },
-        BlockTag::Include => BlockKind::ReusableContent { target: targets::read(tag.bare.as_deref()?) },
-        BlockTag::File => BlockKind::File { target: target("src")? },
-        BlockTag::Embed => BlockKind::Embed { url: tag.text("url")?, full_width: tag.flag("fullWidth") },
-        BlockTag::ContentRef if tag.name == "page-ref" => BlockKind::ContentRef { target: target("page")? },
-        BlockTag::ContentRef => BlockKind::ContentRef { target: target("url")? },
-        BlockTag::Openapi => BlockKind::Swagger {
-            path: tag.text("path")?,
-            method: tag.text("method")?,
-            target: Box::new(target("src")?),
-            expanded: tag.flag("expanded"),
-            full_width: tag.flag("fullWidth"),
-        },
-        BlockTag::OpenapiOperation => BlockKind::OpenapiOperation {
-            path: tag.text("path")?,
-            method: tag.text("method")?,
-            target: Box::new(spec(tag)?),
-        },
-        BlockTag::OpenapiWebhook => BlockKind::OpenapiWebhook {
-            name: tag.text("name")?,
-            method: tag.text("method")?,
-            target: Box::new(spec(tag)?),
-        },
-        BlockTag::OpenapiSchemas => BlockKind::OpenapiSchemas {
-            schemas: tag.get("schemas")?.split(',').map(str::to_owned).collect(),
-            grouped: tag.flag("grouped"),
-            target: Box::new(spec(tag)?),
-        },
-        BlockTag::Integration => return integration(tag.name.strip_prefix('@')?, tag),
-    })
-}
-
-fn spec(tag: &Tag<'_>) -> Option<docs_model::ContentRef> {
-    Some(docs_model::ContentRef::OpenApi { spec: tag.text("spec")? })
-}
-
-fn integration(name: &str, tag: &Tag<'_>) -> Option<BlockKind> {
-    let (integration, block) = name.split_once('/')?;
-    let mut data = IntegrationData {
-        integration: integration.to_owned(),
-        block: block.to_owned(),
-        props: Map::new(),
-        action: None,
-        url: None,
-        full_width: None,
-    };
-    for (name, value) in &tag.attributes {
-        let value = value.as_deref().unwrap_or("true");
-        match *name {
-            "url" => data.url = Some(value.to_owned()),
-            "fullWidth" if value.parse::<bool>().is_ok() => data.full_width = value.parse().ok(),
-            name => {
-                data.props.insert(name.to_owned(), property(value));
-            }
-        }
-    }
-    (!integration.is_empty() && !block.is_empty() && tag.bare.is_none())
-        .then_some(BlockKind::Integration(Box::new(data)))
-}
-
-/// Parses a property as JSON if printing the value yields the same text, otherwise as a string.
-fn property(text: &str) -> Value {
-    let json = serde_json::from_str::<Value>(text).ok();
-    json.filter(|value| value.to_string().as_str() == text).unwrap_or_else(|| Value::from(text))
-}
-
-/// Formats a property.
-pub(super) fn property_text(value: &Value) -> String {
-    match value {
-        Value::String(text) if property(text) == *value => text.clone(),
-        value => value.to_string(),
     }
 }
 

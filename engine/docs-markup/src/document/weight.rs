@@ -7,16 +7,10 @@ use super::{
     chunks::{self, Chunk, ChunkKind, Scanner},
     lines::{Line, SPACE},
     marks::item,
+    memory_budget::{LINE, Room},
 };
 
-/// Bytes of memory that the tree of any text may take. A page of tables and lists of common length fits.
-const ROOM: usize = 28 * 120 * 1024;
-/// Bytes of memory per input byte in addition to [`ROOM`]. A text may take 20; the remainder is reserved for memory
-/// that is not estimated here.
-const A_BYTE: usize = 9;
-
-/// Weights of a line that is a block, and of an item with the block in it.
-const LINE: usize = 800;
+/// Weight of an item with the block in it.
 const ITEM: usize = 900;
 const CODE_LINE: usize = 520;
 /// Weights of a table cell and of a row.
@@ -30,40 +24,7 @@ const COPIES: usize = 32;
 /// Weight of a tag while the HTML around it is parsed.
 const TAG: usize = 500;
 
-/// Returns the memory limit of a text of this length, in bytes.
-const fn room(bytes: usize) -> usize {
-    ROOM + A_BYTE * bytes
-}
-
-/// The memory budget of a text: the remaining and the total bytes.
-pub(super) struct Room {
-    left: usize,
-    all: usize,
-}
-
 impl Room {
-    pub(super) fn new(lines: &[Line<'_>]) -> Self {
-        // Empty lines change when a text is printed.
-        let full = || lines.iter().filter(|line| !line.is_blank());
-        let bytes: usize = full().map(|line| line.text.len() + 1).sum();
-        // The lines take memory in addition to the tree.
-        Self::of(room(bytes).saturating_sub(full().count() * ANY_LINE / 3))
-    }
-
-    const fn of(all: usize) -> Self {
-        Self { left: all, all }
-    }
-
-    /// Returns `true` if the remaining budget is so small that it would be arbitrary which small blocks still fit.
-    pub(super) const fn is_used_up(&self) -> bool {
-        self.left < self.all / 8
-    }
-
-    /// Returns `true` if at least half of the budget remains.
-    pub(super) const fn is_half_left(&self) -> bool {
-        self.left >= self.all / 2
-    }
-
     /// Reserves the memory of a chunk. Returns `false` if the budget does not suffice.
     pub(super) fn take(&mut self, chunk: &Chunk<'_>, lines: &[Line<'_>]) -> bool {
         if matches!(chunk.kind, ChunkKind::Rest) {
@@ -76,20 +37,6 @@ impl Room {
         self.left -= kept;
         true
     }
-}
-
-/// Weight of a line while it is split into chunks.
-const ANY_LINE: usize = 160;
-
-/// Returns `true` for a text with so many lines that it is not even split into chunks.
-pub(super) fn is_all_lines(text: &str) -> bool {
-    let count = text.bytes().filter(|b| matches!(b, b'\n' | b'\r')).count() - text.matches("\r\n").count();
-    count * ANY_LINE > room(text.len())
-}
-
-/// Returns the maximum number of chunks, if all had minimal size.
-pub(super) fn most_chunks(lines: &[Line<'_>]) -> usize {
-    Room::new(lines).all / LINE + 1
 }
 
 /// Returns `true` if the blocks of separate lines fit into the budget.

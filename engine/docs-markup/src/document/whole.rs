@@ -10,13 +10,16 @@ use std::{collections::HashMap, ops::Range};
 use docs_model::{Block, Leaf, Node, TextNode};
 
 use super::{
-    Invalid,
     blocks::{self, TakenNote, Text},
+    chunks,
+    invalid::Invalid,
     keys,
-    lines::{self, Line},
-    print::{self, Raw},
-    read::{self, SETTLING, VERBATIM, paragraph},
-    weight,
+    limits::{MAX_DEPTH, SETTLING},
+    lines::{self, Line, without_mark},
+    memory_budget, normal,
+    print::{self, Printer, Raw},
+    simple_blocks::{is_verbatim, paragraph, verbatim, verbatim_run},
+    spelling::VERBATIM,
     work::{self, Portion},
 };
 use crate::diff::{Change, LineId, changes};
@@ -43,6 +46,31 @@ pub(super) fn is_unsettled(block: &Block) -> bool {
     let blocks = std::slice::from_ref(block);
     print::document(blocks, Raw::Checked)
         .map_or(true, |written| blocks::of(&lines::split(&written)).blocks != blocks)
+}
+
+impl Printer {
+    /// Returns `true` if a text can be preserved verbatim.
+    pub(super) fn is_kept(&self, text: &str, block: &Block) -> bool {
+        let is_top = self.depth() == 0;
+        if is_top && memory_budget::is_all_lines(text) {
+            return true;
+        }
+        // Several blocks cannot equal a single one, so they need not be parsed.
+        if self.depth() > MAX_DEPTH || (is_top && chunks::each(&lines::split(text)).nth(1).is_some()) {
+            return true;
+        }
+        let is_same = self.reads_as(text, block, &self.labels);
+        if is_same || !is_top {
+            return is_same;
+        }
+        // Blocks of the top level that do not read the same when they are printed are also verbatim, and so is the rest
+        // of a text after the maximum number of blocks.
+        let read = blocks::of(&lines::split(text)).blocks;
+        match read.as_slice() {
+            [read] => normal::is_same(read, block) || is_unsettled(read),
+            _ => read.len() > 1,
+        }
+    }
 }
 
 /// Maximum number of rounds that extend the verbatim blocks. Each round doubles the extension of runs that did not
@@ -120,7 +148,7 @@ fn settle(mut text: Text, kept: &Kept, lines: &[Line<'_>]) -> Option<Result<Text
             Ok(written) => {
                 drop(together);
                 let lines =
-                    (!weight::is_all_lines(&written)).then(|| lines::split(super::without_mark(&written)));
+                    (!memory_budget::is_all_lines(&written)).then(|| lines::split(without_mark(&written)));
                 Ok(lines.map(|lines| blocks::of(&lines)))
             }
             Err(invalid) => Err(together.places_of(&invalid, &ranges)),
@@ -184,7 +212,7 @@ impl Outline {
     fn of(blocks: &[Block]) -> Self {
         Self {
             digests: blocks.iter().map(keys::digests).collect(),
-            raw: blocks.iter().map(print::is_verbatim).collect(),
+            raw: blocks.iter().map(is_verbatim).collect(),
         }
     }
 
@@ -293,9 +321,9 @@ impl Kept {
             let first = ranges[run.start].clone();
             let rest: Vec<Line<'_>> =
                 (first.end..span.end).filter(|at| !is_elsewhere(at)).map(|at| lines[at].clone()).collect();
-            out.push(read::verbatim_run(&lines[first], &rest), (span.clone(), run.clone()));
+            out.push(verbatim_run(&lines[first], &rest), (span.clone(), run.clone()));
             for note in own.into_iter().filter(|note| !span.contains(&note.lines.start)) {
-                out.push(read::verbatim(&lines[note.lines.clone()]), (note.lines, run.clone()));
+                out.push(verbatim(&lines[note.lines.clone()]), (note.lines, run.clone()));
             }
             notes = others;
         }

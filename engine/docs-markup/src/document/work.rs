@@ -7,8 +7,6 @@
 
 use std::cell::Cell;
 
-use super::lines::Line;
-
 /// Maximum number of times that the bytes of a text are split into blocks.
 const READINGS: u64 = 60;
 /// Maximum number of times for one pass. Texts written by people take up to 10.
@@ -71,8 +69,8 @@ impl Drop for Portion {
 }
 
 /// Counts lines that are split into chunks. Returns `false` once the budget is used up.
-pub(super) fn take(lines: &[Line<'_>]) -> bool {
-    take_bytes(lines.iter().map(|line| line.text.len() + 1).sum());
+pub(super) fn take<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
+    take_bytes(lines.map(|line| line.len() + 1).sum());
     !is_used_up()
 }
 

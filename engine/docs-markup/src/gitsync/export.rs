@@ -2,6 +2,7 @@
 
 mod emit;
 mod front;
+mod input;
 mod outline;
 mod paths;
 mod places;
@@ -16,136 +17,23 @@ use std::{
     sync::OnceLock,
 };
 
-use docs_model::{ContentRef, FileId, GitBlob, PageId, ReusableId, Variables};
-use serde_json::Value;
+use docs_model::{FileId, GitBlob, PageId, ReusableId, Variables};
 
-pub use self::text::{PageContent, WrittenPage};
+pub use self::{
+    input::{
+        Claims, Repository, SpaceFile, SpaceInclude, SpaceOutline, SpacePage, SpacePageKind, Template,
+        TemplateOrigin, TitleIn,
+    },
+    text::{PageContent, WrittenPage},
+};
 use self::{
     outline::Outline,
     paths::{Choice, Folded, Paths, places_before, places_known},
     places::{Places, Thing},
     text::{TextKind, Writer},
 };
-use super::{
-    FormatError, ImportPlan, PlannedKind, RepoConfig, RepoPath, RepoTree, summary::humanise, variables,
-};
+use super::{FormatError, ImportPlan, PlannedKind, RepoPath, summary::humanise, variables};
 use crate::slugify;
-
-/// The state of the commit that an export is based on; every part may be empty.
-#[derive(Clone, Debug)]
-pub struct Repository {
-    pub tree: RepoTree,
-    /// The object ids of its files, by path.
-    pub oids: HashMap<String, String>,
-    pub config: RepoConfig,
-    pub summary: Option<String>,
-}
-
-/// The content of a space, without texts.
-#[derive(Clone, Debug, Default)]
-pub struct SpaceOutline {
-    /// The pages in reading order: a page precedes its descendants.
-    pub pages: Vec<SpacePage>,
-    pub files: Vec<SpaceFile>,
-    pub includes: Vec<SpaceInclude>,
-}
-
-#[derive(Clone, Debug)]
-pub struct SpacePage {
-    pub id: PageId,
-    /// The parent page.
-    pub parent: Option<PageId>,
-    pub kind: SpacePageKind,
-    pub title: String,
-    /// The slug; empty for links and generated pages.
-    pub slug: String,
-    pub emoji: Option<String>,
-    /// The file in the Git repository.
-    pub git: Option<GitBlob>,
-    /// `true` if a document needs a file. A document without text that only the table of contents defines needs no
-    /// file.
-    pub has_file: bool,
-}
-
-/// The kind of a page of a space.
-#[derive(Clone, PartialEq, Debug)]
-pub enum SpacePageKind {
-    /// A page with text.
-    Document,
-    /// A heading above pages.
-    Group,
-    Link {
-        /// The target of the link.
-        target: ContentRef,
-    },
-    /// A placeholder for generated pages.
-    Computed {
-        /// The source of the pages.
-        value: Value,
-    },
-}
-
-#[derive(Clone, Debug)]
-pub struct SpaceFile {
-    pub id: FileId,
-    pub name: String,
-    /// The file in the Git repository.
-    pub git: Option<GitBlob>,
-}
-
-#[derive(Clone, Debug)]
-pub struct SpaceInclude {
-    pub id: ReusableId,
-    pub title: String,
-    /// The file in the Git repository.
-    pub git: Option<GitBlob>,
-}
-
-/// The text that a file is written over: parts with unchanged content keep their bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Template<'t> {
-    pub text: &'t str,
-    pub origin: TemplateOrigin,
-}
-
-/// The origin of a template.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TemplateOrigin {
-    /// A file of the repository.
-    Repository,
-    /// The file at the last synchronization of the space, which may be missing from the repository.
-    Space,
-}
-
-/// The location of a page's title.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TitleIn {
-    /// In the file of the page.
-    File,
-    /// In the table of contents only.
-    Summary,
-    /// The page is unchanged, and so is its entry in the table of contents.
-    Unread,
-}
-
-/// The files of the repository that an export may adopt although the space does not know them.
-///
-/// An export that is repeated because its completion was not recorded finds its own files: at the path of a new file
-/// there is a file with the same content. The caller first permits all paths, then refuses those whose content
-/// differs.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Claims {
-    /// All paths except these.
-    AllBut(BTreeSet<RepoPath>),
-    /// No path.
-    Nothing,
-}
-
-impl Claims {
-    fn allow(&self, path: &RepoPath) -> bool {
-        matches!(self, Self::AllBut(refused) if !refused.contains(path))
-    }
-}
 
 /// The files that an export writes and removes, with their contents.
 ///

@@ -27,7 +27,8 @@ mod summary;
 mod target;
 mod tree;
 mod vars;
-pub(crate) mod yaml;
+
+use crate::syntax::yaml;
 
 pub use config::{CONFIG_FILE, MAX_CONFIG_BYTES, Redirect, RepoConfig, content_folder};
 pub use export::{

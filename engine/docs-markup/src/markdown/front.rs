@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     PagePatch, check_variables,
-    gitsync::yaml::{most_anchored, most_nodes},
+    syntax::yaml::{most_anchored, most_nodes},
 };
 
 /// Maximum length of front matter, in bytes.

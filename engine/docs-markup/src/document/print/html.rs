@@ -4,15 +4,19 @@ use docs_model::{Block, BlockKind, Fragment, ImageData, Node, TextAlign};
 
 use super::{
     super::{
-        Invalid,
         atoms::DARK,
+        attributes::{length_text, word},
         escape::InlineContext,
-        figures::{is_plain_line, length_text, word},
+        figures::is_plain_line,
         html,
+        invalid::Invalid,
         lines::{self, SPACE},
-        normal, spelling, targets,
+        normal,
+        simple_blocks::is_nothing,
+        spelling, targets,
     },
-    Before, Printer, inlines,
+    inlines,
+    printer::{Before, Printer},
 };
 
 impl Printer {
@@ -177,7 +181,7 @@ impl Printer {
             }
             out.push_str("<li>");
             let blocks: Vec<&Block> =
-                self.children(item)?.into_iter().filter(|block| !super::is_nothing(block)).collect();
+                self.children(item)?.into_iter().filter(|block| !is_nothing(block)).collect();
             let is_text = |block: &&Block| {
                 matches!(block.kind, BlockKind::Paragraph { align: None })
                     && block.spelling.as_deref() != Some("p")

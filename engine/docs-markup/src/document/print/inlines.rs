@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use docs_model::{Block, Inline, InlineKind, Leaf, Mark, MarkColor, MarkKind, Node};
+use docs_model::{Block, Inline, InlineKind, Leaf, Mark, MarkColor, MarkKind, Node, TextNode};
 
 use super::super::{
     atoms,
@@ -501,4 +501,16 @@ fn color_tag(text: MarkColor, background: MarkColor) -> String {
         }
     }
     format!("<mark style=\"{style}\">")
+}
+
+/// Prints text between HTML tags. Some footnotes are already consumed.
+pub(in super::super) fn rich(nodes: &[Node], taken: &LabelLog) -> Option<String> {
+    let mut labels = Labels::default().at(taken);
+    write(nodes, (Mode::Usual, InlineContext::Html), &mut labels)
+}
+
+/// Prints the title of a column, which is text without marks.
+pub(in super::super) fn title(text: &str, context: InlineContext) -> Option<String> {
+    let nodes = [Node::Text(TextNode::new(vec![Leaf::new(text, Vec::new())]))];
+    write(&nodes, (Mode::Usual, context), &mut Labels::default())
 }

@@ -3,8 +3,14 @@
 use docs_model::{Block, BlockKind};
 
 use super::{
-    super::{Invalid, lines::SPACE, marks},
-    Printer, indented, is_list, is_verbatim,
+    super::{
+        invalid::Invalid,
+        lines::SPACE,
+        marks,
+        simple_blocks::{is_list, is_verbatim},
+    },
+    indentation::indented,
+    printer::Printer,
 };
 
 impl Printer {

@@ -9,15 +9,17 @@ use docs_model::{
 
 use super::{
     super::{
-        Invalid,
+        attributes::word,
+        cells,
         escape::InlineContext,
-        figures::word,
         html,
         inlines::{self as markdown, Rules},
+        invalid::Invalid,
         notes::Notes,
-        pipes, rich, spelling, tables, targets,
+        pipes, rich, spelling, targets,
     },
-    Printer,
+    inlines::title,
+    printer::Printer,
 };
 
 /// The fragments of a table by name.
@@ -172,7 +174,7 @@ impl Printer {
                 return written.clone();
             }
         }
-        super::title(&column.title, context).unwrap_or_default()
+        title(&column.title, context).unwrap_or_default()
     }
 
     fn table_tag(&self, block: &Block, data: &TableData) -> String {
@@ -196,7 +198,7 @@ impl Printer {
         }
         out.push('>');
         // The tag may contain additional unknown attributes, but the known ones must be equal.
-        let same = |own: &str| tables::tag(own).is_some_and(|own| tables::tag(&out) == Some(own));
+        let same = |own: &str| cells::tag(own).is_some_and(|own| cells::tag(&out) == Some(own));
         block.spelling.as_deref().filter(|own| same(own)).map_or(out.clone(), str::to_owned)
     }
 
@@ -287,7 +289,7 @@ impl Printer {
         }
         let value = record.values.get(&column.id).unwrap_or(&CellValue::Empty(()));
         if let Some(written) = record.spelling.get(&column.id)
-            && tables::read_cell(&column.kind, written).as_ref() == Some(value)
+            && cells::read_cell(&column.kind, written).as_ref() == Some(value)
         {
             return Ok(written.clone());
         }

@@ -4,14 +4,15 @@ use docs_model::{Block, BlockKind, BlockTag, ContentRef, IntegrationData};
 
 use super::{
     super::{
-        Invalid,
+        attributes::{length_text, word},
         escape::{self, InlineContext},
-        figures::{length_text, word},
-        normal, tagged,
+        invalid::Invalid,
+        normal, tag_kinds,
         tags::{self, Tag},
         targets,
     },
-    Printer,
+    inlines::title,
+    printer::Printer,
 };
 use crate::syntax::tag;
 
@@ -51,7 +52,7 @@ impl Values {
     fn integration(&mut self, data: &IntegrationData) -> &mut Self {
         self.0.push_str(&format!("{}/{}", data.integration, data.block));
         for (name, value) in &data.props {
-            self.value(name, &tagged::property_text(value));
+            self.value(name, &tag_kinds::property_text(value));
         }
         self.optional("url", data.url.as_deref()).flag("fullWidth", data.full_width)
     }
@@ -165,10 +166,7 @@ impl Printer {
     }
 
     fn label(&self, text: &str) -> String {
-        super::title(text, InlineContext::Line)
-            .unwrap_or_default()
-            .replace(']', "\\]")
-            .replace("\\\\]", "\\]")
+        title(text, InlineContext::Line).unwrap_or_default().replace(']', "\\]").replace("\\\\]", "\\]")
     }
 
     /// Returns the opening tag, in the spelling of the block if it is equal.
@@ -180,7 +178,8 @@ impl Printer {
             if let BlockKind::Code { syntax, .. } = &mut own.kind {
                 *syntax = None;
             }
-            let read = Tag::read(text).filter(|tag| tag.end == text.len()).and_then(|tag| tagged::kind(&tag));
+            let read =
+                Tag::read(text).filter(|tag| tag.end == text.len()).and_then(|tag| tag_kinds::kind(&tag));
             read.is_some_and(|kind| normal::block(&Block::new(kind, Vec::new())) == normal::block(&own))
         };
         if let Some(spelling) = block.spelling.as_deref()

@@ -112,7 +112,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::gitsync::yaml;
+    use crate::syntax::yaml;
 
     #[test]
     fn values_are_written_as_people_write_them() {

@@ -6,17 +6,17 @@ use serde_saphyr::NonFiniteFloatPolicy;
 /// Parses YAML with bounded work: aliases and nesting cannot amplify it.
 ///
 /// `yes`, `on` and similar words are text, as in YAML 1.2. Error messages contain the line.
-pub(super) fn read(text: &str) -> Result<Value, String> {
+pub(crate) fn read(text: &str) -> Result<Value, String> {
     read_within(text, YamlLimits { nodes: MAX_NODES, text_bytes: MAX_TEXT_BYTES })
 }
 
 /// Limits of a value after resolving aliases.
 #[derive(Clone, Copy)]
-pub(super) struct YamlLimits {
+pub(crate) struct YamlLimits {
     /// Maximum number of nodes.
-    pub(super) nodes: usize,
+    pub(crate) nodes: usize,
     /// Maximum number of bytes of all texts and keys together.
-    pub(super) text_bytes: usize,
+    pub(crate) text_bytes: usize,
 }
 
 /// Maximum number of nodes of a file, with aliases resolved.
@@ -44,7 +44,7 @@ pub(crate) const fn most_anchored(bytes: usize) -> usize {
 }
 
 /// Parses YAML like [`read`], with other limits.
-pub(super) fn read_within(text: &str, limits: YamlLimits) -> Result<Value, String> {
+pub(crate) fn read_within(text: &str, limits: YamlLimits) -> Result<Value, String> {
     let options = serde_saphyr::options! {
         strict_booleans: true,
         with_snippet: false,

@@ -1,0 +1,37 @@
+//! Attribute values.
+
+use docs_model::Length;
+
+/// Parses a value of an enumeration.
+pub(super) fn read_word<T: serde::de::DeserializeOwned>(word: &str) -> Option<T> {
+    serde_json::from_value(word.into()).ok()
+}
+
+/// Returns the word of a value of an enumeration.
+pub(super) fn word<T: serde::Serialize>(value: T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+/// Parses a length, such as `375` or `50%`.
+pub(super) fn length(text: &str) -> Option<Length> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let value: f64 = text[..end].parse().ok()?;
+    let unit = &text[end..];
+    let is_unit = unit.len() <= 4 && unit.chars().all(|c| c.is_ascii_alphabetic() || c == '%');
+    match unit {
+        "" => Some(Length::Pixels(value)),
+        _ if is_unit => Some(Length::Unit { unit: unit.to_owned(), value }),
+        _ => None,
+    }
+}
+
+/// Formats a length.
+pub(super) fn length_text(length: &Length) -> String {
+    match length {
+        Length::Pixels(value) => value.to_string(),
+        Length::Unit { unit, value } => format!("{value}{unit}"),
+    }
+}

@@ -1,0 +1,405 @@
+//! Printing of blocks.
+
+use docs_model::{Block, BlockKind, BlockTag, ContentRef, Fragment, HeadingData, Node};
+
+use super::{
+    super::{
+        chunks::{self, ChunkKind},
+        escape::InlineContext,
+        html as markup, inlines as reader_inlines,
+        invalid::Invalid,
+        limits::MAX_DEPTH,
+        lines::{self, Line, SPACE},
+        normal,
+        notes::Notes,
+        reader::Reader,
+        simple_blocks::{heading, is_anchor, is_list, is_nothing, is_verbatim, verbatim},
+        spelling, targets, weight, work,
+    },
+    indentation::{indented, prefixed},
+    inlines::{self, Labels, Mode, write},
+    printer::{Before, Printer, Raw},
+};
+
+/// Prints a document.
+pub(in super::super) fn document(blocks: &[Block], raw: Raw) -> Result<String, Invalid> {
+    let mut printer = Printer::new(blocks);
+    printer.raw = raw;
+    let (mut blocks, mut end) = (blocks, String::new());
+    // A last block that extends to the end of the text would absorb the footnotes, so they are printed before it.
+    if let [before @ .., last] = blocks
+        && is_verbatim(last)
+        && goes_on(&spelling::plain(&last.nodes))
+    {
+        (blocks, end) = (before, spelling::plain(&last.nodes));
+    }
+    let mut out = printer.top(blocks)?;
+    let notes = printer.notes()?;
+    for part in [notes, end] {
+        if !out.is_empty() && !part.is_empty() {
+            out.push_str("\n\n");
+        }
+        out.push_str(&part);
+    }
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    if out.starts_with('\u{feff}') {
+        // At the beginning of a text it would be a byte order mark.
+        out.insert(0, '\n');
+    }
+    Ok(out)
+}
+
+/// Prints a single block in canonical form.
+pub(in super::super) fn block_alone(block: &Block) -> Option<String> {
+    let mut printer = Printer::new(std::slice::from_ref(block)).at_top();
+    printer.is_checked = false;
+    printer.block(block, Before::Nothing).ok()
+}
+
+/// Prints a single block with its spelling.
+pub(in super::super) fn unchecked(block: &Block, labels: &Labels) -> Option<String> {
+    let mut printer = Printer::of(labels.clone()).at_top();
+    printer.is_checked = false;
+    printer.block(block, Before::Nothing).ok()
+}
+
+/// Prints a single block so that it reads back equal.
+pub(in super::super) fn checked(block: &Block, labels: &Labels) -> Option<String> {
+    Printer::of(labels.clone()).at_top().block(block, Before::Nothing).ok()
+}
+
+/// Returns `true` if two blocks are equal including spellings. Bodies of annotations are ignored.
+pub(in super::super) fn is_alike(a: &Block, b: &Block) -> bool {
+    let is_alike_fragment = |a: &Fragment, b: &Fragment| {
+        a.fragment == b.fragment && a.kind == b.kind && normal::each_same(&a.nodes, &b.nodes, is_alike)
+    };
+    a.kind == b.kind
+        && a.spelling == b.spelling
+        && a.fragments.is_some() == b.fragments.is_some()
+        && normal::each_same(a.fragments(), b.fragments(), is_alike_fragment)
+        && match (normal::holds_blocks(a), normal::holds_blocks(b)) {
+            (true, true) => normal::each_same(&a.nodes, &b.nodes, |a, b| match (a, b) {
+                (Node::Block(a), Node::Block(b)) => is_alike(a, b),
+                _ => false,
+            }),
+            _ => spelling::without_notes(&a.nodes) == spelling::without_notes(&b.nodes),
+        }
+}
+
+impl Printer {
+    pub(in super::super) fn new(blocks: &[Block]) -> Self {
+        let (mut numbers, mut definitions) = (Labels::default(), std::collections::HashMap::new());
+        blocks.iter().for_each(|block| numbers.number(block));
+        for block in blocks.iter().filter(|block| is_verbatim(block)) {
+            let text = spelling::plain(&block.nodes);
+            let lines = lines::split(&text);
+            for chunk in chunks::each(&lines) {
+                if let ChunkKind::Definition(label, destination, title) = chunk.kind {
+                    definitions.entry(reader_inlines::label(&label)).or_insert((destination, title));
+                }
+            }
+        }
+        Self::of(Labels::known(definitions, numbers.given()))
+    }
+
+    /// Prepares the printer for a block outside of a sequence.
+    fn at_top(mut self) -> Self {
+        self.list_marks.push(None);
+        self
+    }
+
+    /// Prints the blocks of the document.
+    pub(in super::super) fn top(&mut self, blocks: &[Block]) -> Result<String, Invalid> {
+        self.sequence(&blocks.iter().collect::<Vec<_>>(), "nodes")
+    }
+
+    /// Prints the footnotes of the printed annotations, including nested ones.
+    pub(in super::super) fn notes(&mut self) -> Result<String, Invalid> {
+        let mut out = Vec::new();
+        let mut at = 0;
+        while let Some((label, body)) = self.labels.notes.get(at).cloned() {
+            at += 1;
+            let before = self.labels.notes.len();
+            // Footnotes cannot be nested.
+            let known = std::mem::take(&mut self.labels.known);
+            self.list_marks.push(None);
+            let text = self.sequence(&body.iter().collect::<Vec<_>>(), "annotation");
+            self.list_marks.pop();
+            self.labels.known = known;
+            let text = text?;
+            if self.labels.notes.len() > before {
+                return Err(self.invalid("an annotation cannot stand within the note of another"));
+            }
+            let mut text = indented(&text, "    ", "");
+            text.insert_str(0, &format!("[^{label}]: "));
+            out.push(text.trim_end_matches('\n').to_owned());
+        }
+        Ok(out.join("\n\n"))
+    }
+
+    /// Prints sibling blocks, separated by empty lines.
+    pub(in super::super) fn sequence(&mut self, blocks: &[&Block], field: &str) -> Result<String, Invalid> {
+        let mut out = String::new();
+        let mut before = Before::Nothing;
+        self.list_marks.push(None);
+        for (index, block) in blocks.iter().enumerate() {
+            if is_nothing(block) {
+                continue;
+            }
+            self.path.push(format!("{field}[{index}]"));
+            let text = self.block(block, before)?;
+            self.path.pop();
+            if let Before::Block(_) = before {
+                out.push_str("\n\n");
+            }
+            out.push_str(&text);
+            before = Before::Block(block);
+        }
+        self.list_marks.pop();
+        work::step(out.len());
+        Ok(out)
+    }
+
+    /// Prints the child blocks of a block.
+    pub(super) fn inside(&mut self, block: &Block) -> Result<String, Invalid> {
+        let blocks = self.children(block)?;
+        self.sequence(&blocks, "nodes")
+    }
+
+    pub(super) fn children<'b>(&self, block: &'b Block) -> Result<Vec<&'b Block>, Invalid> {
+        let mut blocks = Vec::new();
+        for node in &block.nodes {
+            match node {
+                Node::Block(block) => blocks.push(block),
+                _ => return Err(self.invalid("holds blocks only, no text and no inline elements")),
+            }
+        }
+        Ok(blocks)
+    }
+
+    /// Prints a block, with its spelling if the result reads as an equal block.
+    pub(super) fn block(&mut self, block: &Block, before: Before<'_>) -> Result<String, Invalid> {
+        if !is_list(block)
+            && let Some(mark) = self.list_marks.last_mut()
+        {
+            *mark = None;
+        }
+        if is_verbatim(block) {
+            let text = spelling::plain(&block.nodes);
+            // Verbatim text that reads as a different block is printed as text.
+            let is_as_it_is = !self.is_checked || (self.raw == Raw::Kept && self.depth() == 0);
+            if is_as_it_is || self.is_kept(&text, block) {
+                return Ok(text);
+            }
+        }
+        if self.depth() > MAX_DEPTH {
+            return Err(self.invalid(format!("blocks are nested {} deep at most", MAX_DEPTH)));
+        }
+        if let Some(written) = block.spelling.as_deref().filter(|_| Self::is_spelled_whole(block)) {
+            let is_same = || self.reads_as(written, block, &self.labels);
+            if self.is_checked && is_same() {
+                return Ok(written.to_owned());
+            }
+        }
+        self.usual(block, before)
+    }
+
+    /// Returns `true` for blocks whose spelling is their whole text.
+    fn is_spelled_whole(block: &Block) -> bool {
+        matches!(
+            block.kind,
+            BlockKind::Images { .. }
+                | BlockKind::Drawing { .. }
+                | BlockKind::Embed { .. }
+                | BlockKind::File { .. }
+                | BlockKind::ContentRef { .. }
+                | BlockKind::ReusableContent { .. }
+                | BlockKind::Integration(_)
+                | BlockKind::Swagger { .. }
+                | BlockKind::OpenapiOperation { .. }
+                | BlockKind::OpenapiSchemas { .. }
+                | BlockKind::OpenapiWebhook { .. }
+                | BlockKind::Math { .. }
+                | BlockKind::Divider {}
+        )
+    }
+
+    fn usual(&mut self, block: &Block, before: Before<'_>) -> Result<String, Invalid> {
+        let spelling = block.spelling.as_deref().unwrap_or_default();
+        match &block.kind {
+            BlockKind::Paragraph { align: None } => self.paragraph(block),
+            BlockKind::Paragraph { align: Some(align) } => self.aligned("p", (*align, None), &block.nodes),
+            BlockKind::Heading1(data) | BlockKind::Heading2(data) | BlockKind::Heading3(data) => {
+                self.heading(block, data)
+            }
+            BlockKind::ListUnordered {} | BlockKind::ListOrdered { .. } | BlockKind::ListTasks {} => {
+                self.list(block)
+            }
+            BlockKind::ListItem { .. } => Err(self.invalid("a list-item stands only in a list")),
+            BlockKind::Divider {} => Ok("***".to_owned()),
+            BlockKind::Blockquote {} => self.quote(block, spelling),
+            BlockKind::Code { .. } => self.code(block, before),
+            BlockKind::CodeLine { .. } => Err(self.invalid("a code-line stands only in code")),
+            BlockKind::Math { formula } => self.math(formula),
+            BlockKind::Images { .. } => self.images(block),
+            BlockKind::Image(_) => Err(self.invalid("an image stands only in images")),
+            BlockKind::Drawing { target } => Ok(drawing(target.as_ref())),
+            BlockKind::Expandable { default_expanded } => self.expandable(block, *default_expanded, spelling),
+            BlockKind::Table(data) => self.table(block, data),
+            BlockKind::Hint { .. } | BlockKind::If { .. } => self.around(block),
+            BlockKind::Tabs { .. } => self.parts(block, BlockTag::Tab),
+            BlockKind::Stepper {} => self.parts(block, BlockTag::Step),
+            BlockKind::Columns { .. } => self.parts(block, BlockTag::Column),
+            BlockKind::TabsItem { .. } => Err(self.invalid("a tabs-item stands only in tabs")),
+            BlockKind::StepperStep { .. } => Err(self.invalid("a stepper-step stands only in a stepper")),
+            BlockKind::Column { .. } => Err(self.invalid("a column stands only in columns")),
+            BlockKind::File { .. } | BlockKind::Embed { .. } => self.captioned(block),
+            BlockKind::ContentRef { target } => self.content_ref(block, target),
+            BlockKind::Swagger { target, .. } => self.swagger(block, target),
+            BlockKind::OpenapiOperation { target, .. }
+            | BlockKind::OpenapiSchemas { target, .. }
+            | BlockKind::OpenapiWebhook { target, .. } => self.openapi(block, target),
+            BlockKind::ReusableContent { .. } | BlockKind::Integration(_) => self.opening(block),
+        }
+    }
+
+    /// Prints a quotation. If its spelling is `tight` and the result is equal, its blocks are not separated by empty
+    /// lines.
+    fn quote(&mut self, block: &Block, spelling: &str) -> Result<String, Invalid> {
+        let inside = self.inside(block)?;
+        if spelling == "tight" && self.is_checked {
+            let close = prefixed(&inside.replace("\n\n", "\n"));
+            if self.reads_as(&close, block, &self.labels) {
+                return Ok(close);
+            }
+        }
+        Ok(if inside.is_empty() { ">".to_owned() } else { prefixed(&inside) })
+    }
+
+    /// Prints a paragraph. A paragraph that would read as another block is printed as HTML.
+    fn paragraph(&mut self, block: &Block) -> Result<String, Invalid> {
+        let is_html = block.spelling.as_deref() == Some("<p>");
+        let before = self.labels.clone();
+        if !is_html {
+            let text = self.text(&block.nodes, InlineContext::Lines)?;
+            let is_plain = |line: &str| line.starts_with(char::is_alphabetic);
+            if !self.is_checked || text.split('\n').all(is_plain) || self.reads_as(&text, block, &before) {
+                return Ok(text);
+            }
+            self.labels = before.clone();
+        }
+        let text = self.text(&block.nodes, InlineContext::Html)?;
+        let text = format!("<p>{text}</p>");
+        if !self.is_checked || self.reads_as(&text, block, &before) {
+            return Ok(text);
+        }
+        Err(self.invalid("its text cannot be written as Markdown"))
+    }
+
+    /// Returns the nesting depth of the current block.
+    pub(in super::super) fn depth(&self) -> usize {
+        self.list_marks.len().saturating_sub(2)
+    }
+
+    /// Returns `true` if a text on its own reads as a block.
+    pub(in super::super) fn reads_as(&self, text: &str, block: &Block, labels: &Labels) -> bool {
+        alone(text, labels, self.depth()).is_some_and(|read| {
+            let [read] = read.as_slice() else { return false };
+            normal::is_same(read, block)
+        })
+    }
+
+    /// Prints inline nodes.
+    pub(super) fn text(&mut self, nodes: &[Node], context: InlineContext) -> Result<String, Invalid> {
+        let written = if self.is_checked {
+            inlines::print(nodes, context, &mut self.labels)
+        } else {
+            // Unchecked text was just parsed. It is printed with its spelling for comparison.
+            write(nodes, (Mode::Spelled, context), &mut self.labels)
+        };
+        written.ok_or_else(|| {
+            self.invalid("its text cannot be written as Markdown: it holds text and inline elements only")
+        })
+    }
+
+    fn heading(&mut self, block: &Block, data: &HeadingData) -> Result<String, Invalid> {
+        let usual = block.kind.heading().map_or(4, |(level, _)| level + 1);
+        let level = data.level.filter(|level| matches!(level, 1 | 5 | 6)).unwrap_or(usual);
+        if heading(level, data.clone()) != block.kind {
+            return Err(self.invalid("`level` is 1 for heading-1, and 5 or 6 for heading-3"));
+        }
+        if let Some(id) = data.id.as_deref().filter(|id| !is_anchor(id)) {
+            return Err(self.invalid(format!("`{id}` cannot be the id of a heading")));
+        }
+        if let Some(align) = data.align {
+            return self.aligned(&format!("h{level}"), (align, data.id.as_deref()), &block.nodes);
+        }
+        let anchor = data.id.as_ref().map(|id| format!("<a href=\"#{id}\" id=\"{id}\"></a>"));
+        if let (Some(line), None) = (&block.spelling, &anchor)
+            && self.is_checked
+        {
+            let mut labels = self.labels.clone();
+            let written = inlines::print(&block.nodes, InlineContext::Lines, &mut labels)
+                .map(|text| format!("{text}\n{line}"));
+            let same = |text: &String| self.reads_as(text, block, &self.labels);
+            if let Some(text) = written.filter(same) {
+                self.labels = labels;
+                return Ok(text);
+            }
+        }
+        let text = self.text(&block.nodes, InlineContext::Line)?;
+        let mut out = "#".repeat(level.into());
+        for part in
+            [Some(text.as_str()).filter(|text| !text.is_empty()), anchor.as_deref()].into_iter().flatten()
+        {
+            out.push(' ');
+            out.push_str(part);
+        }
+        // A trailing number sign would be removed.
+        if out.ends_with('#') && !text.is_empty() && anchor.is_none() && !text.ends_with("\\#") {
+            out.push_str(" #");
+        }
+        Ok(out)
+    }
+
+    fn math(&self, formula: &str) -> Result<String, Invalid> {
+        let is_fit = !formula.trim_matches(SPACE).is_empty()
+            && !formula.contains("$$")
+            && !formula.lines().any(|line| line.trim_matches(SPACE).is_empty());
+        if is_fit && !formula.ends_with('\n') && !formula.contains('\r') {
+            Ok(format!("$$\n{formula}\n$$"))
+        } else {
+            Err(self.invalid("a formula has no empty lines and no `$$`"))
+        }
+    }
+}
+
+/// Prints a drawing: an image with a class that identifies it as a drawing.
+fn drawing(target: Option<&ContentRef>) -> String {
+    let mut out = String::from("<img");
+    if let Some(target) = target {
+        markup::write_attribute(&mut out, "src", &targets::write(target));
+    }
+    out + " alt=\"\" class=\"gitbook-drawing\">"
+}
+
+/// Returns `true` if a text absorbs all text after it, such as an unclosed comment.
+fn goes_on(text: &str) -> bool {
+    let count = |text: &str| chunks::each(&lines::split(text)).count();
+    count(&format!("{text}\n\nx")) == count(text)
+}
+
+/// Parses the blocks of a text on its own.
+pub(in super::super) fn alone(text: &str, labels: &Labels, depth: usize) -> Option<Vec<Block>> {
+    let lines: Vec<Line<'_>> = lines::split(text);
+    let mut scanner = chunks::each(&lines);
+    if !weight::fits(&mut scanner) {
+        return Some(vec![verbatim(&lines)]);
+    }
+    let mut reader = Reader::alone(&labels.definitions, Notes::known(&labels.known, &labels.notes));
+    reader.depth = depth;
+    let blocks = reader.scanned(scanner.again());
+    (!blocks.is_empty()).then_some(blocks)
+}

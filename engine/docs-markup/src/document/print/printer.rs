@@ -1,0 +1,44 @@
+//! The state of the printer. Its methods are in the files of the blocks that they print.
+
+use docs_model::Block;
+
+use super::{super::invalid::Invalid, inlines::Labels};
+
+/// The printing mode of top-level verbatim paragraphs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Raw {
+    /// Unchanged.
+    Kept,
+    /// As text if the Markdown reads differently on its own.
+    Checked,
+}
+
+/// The previous sibling of a block.
+#[derive(Clone, Copy)]
+pub(super) enum Before<'b> {
+    Nothing,
+    Block(&'b Block),
+}
+
+/// The state of printing.
+pub(in super::super) struct Printer {
+    pub(in super::super) labels: Labels,
+    /// The path of the current block.
+    pub(super) path: Vec<String>,
+    /// `true` to parse the printed text again and compare it.
+    pub(super) is_checked: bool,
+    pub(super) raw: Raw,
+    /// The marker of the last printed list at each nesting level.
+    pub(super) list_marks: Vec<Option<char>>,
+}
+
+impl Printer {
+    /// Creates a printer with these labels.
+    pub(super) fn of(labels: Labels) -> Self {
+        Self { labels, path: Vec::new(), is_checked: true, raw: Raw::Checked, list_marks: vec![None] }
+    }
+
+    pub(in super::super) fn invalid(&self, message: impl Into<String>) -> Invalid {
+        Invalid { place: self.path.join("."), message: message.into() }
+    }
+}

@@ -1,0 +1,50 @@
+//! Documents as Markdown, checked by parsing the result.
+
+use docs_model::Document;
+
+use super::{
+    invalid::Invalid,
+    normal,
+    print::{self, Raw},
+    simple_blocks::is_verbatim,
+    source::parse,
+};
+
+/// Writes a document as Markdown that parses to the document.
+///
+/// # Errors
+///
+/// Names the first block in an invalid position, or whose data cannot be written.
+pub fn print(document: &Document) -> Result<String, Invalid> {
+    let has_kept = document.nodes.iter().any(is_verbatim);
+    if has_kept
+        && let Ok(written) = print::document(&document.nodes, Raw::Kept)
+        && verified(&written, document).is_ok()
+    {
+        return Ok(written);
+    }
+    let written = print::document(&document.nodes, Raw::Checked)?;
+    verified(&written, document)?;
+    Ok(written)
+}
+
+/// Checks that a document can be written.
+///
+/// # Errors
+///
+/// The errors of [`print()`].
+pub fn check(document: &Document) -> Result<(), Invalid> {
+    print(document).map(|_| ())
+}
+
+/// Checks that the written text parses to the document.
+fn verified(written: &str, document: &Document) -> Result<(), Invalid> {
+    let read = parse(written).nodes;
+    let (read, own) = (normal::full(&read), normal::full(&document.nodes));
+    let same = own.iter().zip(&read).take_while(|(own, read)| normal::is_same(own, read)).count();
+    if same == own.len() && same == read.len() {
+        return Ok(());
+    }
+    let first = same;
+    Err(Invalid { place: format!("nodes[{first}]"), message: "cannot be written as Markdown".to_owned() })
+}
