@@ -13,6 +13,7 @@ use super::{
     ReusableEntry, ReusablePatch, VariableEntry,
     aside::yield_to_others,
     bounds,
+    content::FLUSH_TEXT_BYTES,
     edit::{PagePlace, check_variables, patch},
     entry::encode,
     error::{check_text, invalid},
@@ -23,9 +24,6 @@ use super::{
     redirects::GitRedirect,
     tree::normal_path,
 };
-
-/// Bytes of text buffered in memory before they are stored.
-pub(crate) const FLUSH_TEXT_BYTES: usize = 8 * 1024 * 1024;
 
 /// Items processed before yielding to other tasks.
 const PAUSE_EVERY: usize = 32;

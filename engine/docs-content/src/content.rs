@@ -5,11 +5,13 @@ use std::{collections::BTreeSet, sync::Arc};
 use docs_store::{Hash, Objects};
 
 use super::{
-    Body, ContentResult, Cost, LineMerger, Rendering, TextMerger, View,
-    build::FLUSH_TEXT_BYTES,
+    Body, ContentResult, Cost, LineMerger, Rendering, TextMerger,
     load::{CacheLimits, CacheStats, Gather, Session, Shared, Step},
     map, text,
 };
+
+/// Bytes of text buffered in memory before they are stored.
+pub(crate) const FLUSH_TEXT_BYTES: usize = 8 * 1024 * 1024;
 
 /// Reads and writes content over an object store.
 ///
@@ -41,12 +43,6 @@ impl Content {
     #[must_use]
     pub fn with(objects: Arc<dyn Objects>, limits: CacheLimits, merger: Arc<dyn TextMerger>) -> Self {
         Self { shared: Arc::new(Shared::new(objects, limits)), merger }
-    }
-
-    /// Returns a view of a revision.
-    #[must_use]
-    pub fn view(&self, domain: &str, root: Hash) -> View {
-        View::new(self.clone(), domain, root)
     }
 
     /// Returns the hash of the root of empty content, which may not be stored.

@@ -28,6 +28,7 @@ mod part;
 mod reach;
 mod read;
 mod redirects;
+mod rendering;
 mod shared_document;
 pub mod templates;
 #[cfg(test)]
@@ -57,7 +58,8 @@ pub use part::{PART_BYTES, listed_parts, parts_list};
 pub use reach::Marks;
 pub use read::ENDLESS;
 pub use redirects::{MAX_MOVED, Moved};
+pub use rendering::Rendering;
 pub use shared_document::SharedDocument;
 pub use text::{Hunk, LineMerger, TextMerger};
 pub use tree::{PageTree, TreePage};
-pub use view::{Counts, Rendering, View};
+pub use view::{Counts, View};

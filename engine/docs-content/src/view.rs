@@ -6,7 +6,7 @@ use docs_model::{FileId, PageId, ReusableId};
 use docs_store::{Hash, Key, key};
 
 use super::{
-    Body, Content, ContentError, ContentResult, FileEntry, PageEntry, PageTree, ReusableEntry,
+    Body, Content, ContentError, ContentResult, FileEntry, PageEntry, PageTree, Rendering, ReusableEntry,
     SharedDocument, VariableEntry,
     aside::off_thread,
     entry::decode,
@@ -33,15 +33,6 @@ pub struct Counts {
     pub conflicted: u64,
 }
 
-/// The rendering of a conflicting body.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Rendering {
-    /// With all sides between conflict markers, for editors.
-    Markers,
-    /// With the side of the change request and no markers, for readers.
-    Request,
-}
-
 /// Read access to one revision.
 ///
 /// A view is immutable. The cost of a read is O(log n) of the revision plus the size of the result; loaded objects
@@ -56,6 +47,14 @@ pub struct View {
 impl std::fmt::Debug for View {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("View").field("domain", &self.domain).field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
+impl Content {
+    /// Returns a view of a revision.
+    #[must_use]
+    pub fn view(&self, domain: &str, root: Hash) -> View {
+        View::new(self.clone(), domain, root)
     }
 }
 

@@ -1,10 +1,14 @@
 //! Semantic edits of pages, files, reusable contents and variables.
 
+mod changes;
+mod page_place;
 mod pages;
 pub(crate) mod patch;
 mod pending;
+mod plan;
 mod revert;
 mod siblings;
+mod target;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,23 +17,30 @@ use chrono::{DateTime, Utc};
 use docs_model::{FileId, GitBlob, PageId, PagePatch, ReusableId, VariableValue};
 use docs_store::{Hash, Key};
 
-pub use self::patch::{NewBody, ReusablePatch};
-use self::pending::{Numbered, Pending};
 pub(crate) use self::{
+    changes::Changes,
+    page_place::PagePlace,
     patch::check_variables,
-    pending::PagePlace,
     siblings::{appended, free_slug},
 };
+pub use self::{
+    patch::{NewBody, ReusablePatch},
+    plan::Touch,
+};
+use self::{
+    pending::Pending,
+    plan::{Numbered, Plan},
+    target::At,
+};
 use super::{
-    BuildPage, Content, ContentResult, Cost, FileEntry, PageEntry, PageKind, TextMerger,
+    BuildPage, Content, ContentResult, Cost, FileEntry, PageKind,
     aside::yield_to_others,
     bounds,
-    entry::encode,
     error::{check_text, invalid},
     keys,
     load::{Session, Step},
-    map::{self, Change},
-    redirects::{self, Departure},
+    map::{self},
+    redirects::{self},
 };
 
 /// A page to add.
@@ -148,14 +159,6 @@ pub struct GitFile {
     pub blob: GitBlob,
     /// The text of the file, already stored; `None` for a file of the space.
     pub source: Option<Hash>,
-}
-
-/// The combined effect of a batch of edits on a page.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Touch {
-    Created,
-    Updated,
-    Deleted,
 }
 
 /// The result of [`Content::edit`].
@@ -295,103 +298,6 @@ impl Edit {
             _ => None,
         }
     }
-}
-
-/// The changes of one edit.
-#[derive(Default)]
-pub(crate) struct Plan {
-    pub(crate) changes: Changes,
-    pub(crate) pages: Vec<(PageId, Touch)>,
-    departed: Vec<Departure>,
-    /// Texts that the edit produced, in addition to its own text.
-    pub(crate) texts: Vec<String>,
-    new_below: Option<Option<PageId>>,
-    new_record: Option<&'static str>,
-    places: Vec<(PageId, PagePlace)>,
-    numbered: Option<Numbered>,
-    /// The pending changes have to be applied first; nothing else is planned.
-    apply_first: bool,
-}
-
-impl Plan {
-    /// Returns the plan of an edit that requires the pending changes to be in the map.
-    fn apply_first() -> Self {
-        Self { apply_first: true, ..Self::default() }
-    }
-
-    /// Changes a page and its derived entries.
-    pub(crate) fn set(
-        &mut self,
-        id: &PageId,
-        before: Option<&PageEntry>,
-        after: Option<&PageEntry>,
-    ) -> ContentResult<()> {
-        if before == after {
-            return Ok(());
-        }
-        let touch = match (before, after) {
-            (None, _) => Touch::Created,
-            (Some(_), Some(_)) => Touch::Updated,
-            (Some(_), None) => Touch::Deleted,
-        };
-        self.pages.push((id.clone(), touch));
-        self.departed.extend(before.and_then(|before| Departure::of(id, before, after)));
-        self.changes.set_page(id, before, after)
-    }
-}
-
-/// Changes to a map. If one page gives up a key and another takes it, the put wins over the removal.
-#[derive(Default)]
-pub(crate) struct Changes {
-    put: BTreeMap<Key, bytes::Bytes>,
-    removed: BTreeSet<Key>,
-}
-
-impl Changes {
-    pub(crate) fn put(&mut self, key: Key, value: bytes::Bytes) {
-        self.put.insert(key, value);
-    }
-
-    pub(crate) fn remove(&mut self, key: Key) {
-        self.removed.insert(key);
-    }
-
-    pub(crate) fn set_page(
-        &mut self,
-        id: &PageId,
-        before: Option<&PageEntry>,
-        after: Option<&PageEntry>,
-    ) -> ContentResult<()> {
-        let old = before.map(|entry| keys::derived(id, entry)).unwrap_or_default();
-        let new = after.map(|entry| keys::derived(id, entry)).unwrap_or_default();
-        // Unchanged entries are not rewritten: their nodes need not even be loaded.
-        for (key, _) in old.iter().filter(|entry| !new.contains(entry)) {
-            self.remove(key.clone());
-        }
-        self.put.extend(new.into_iter().filter(|entry| !old.contains(entry)));
-        let key = keys::page(id);
-        match after {
-            Some(entry) => self.put(key, encode(entry)?),
-            None => self.remove(key),
-        }
-        Ok(())
-    }
-
-    pub(crate) fn into_changes(self) -> BTreeMap<Key, Change> {
-        let mut out: BTreeMap<Key, Change> = self.removed.into_iter().map(|key| (key, None)).collect();
-        out.extend(self.put.into_iter().map(|(key, value)| (key, Some(value))));
-        out
-    }
-}
-
-/// The content that an edit applies to.
-pub(crate) struct At<'a, 's> {
-    pub(crate) session: &'a Session<'s>,
-    pub(crate) root: Hash,
-    /// The changes of earlier edits, on top of the root.
-    pending: &'a Pending,
-    pub(crate) now: DateTime<Utc>,
-    pub(crate) merger: &'a dyn TextMerger,
 }
 
 impl At<'_, '_> {

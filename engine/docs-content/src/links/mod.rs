@@ -191,7 +191,7 @@ impl ResolvedTarget {
         };
         let outside = |kind, id: &str| Self::Outside(kind, id.to_owned());
         match reference {
-            ContentRef::Url { url } if refer::has_host_or_scheme(url) => Self::Web(url.clone()),
+            ContentRef::Url { url } if has_host_or_scheme(url) => Self::Web(url.clone()),
             ContentRef::Url { url } => Self::Lost(url.clone()),
             ContentRef::File { file } => inside(LinkTarget::File(file.clone())),
             ContentRef::Page { page, space: None }
@@ -354,4 +354,13 @@ fn cut(text: &str) -> &str {
         end -= 1;
     }
     &text[..end]
+}
+
+/// Returns `true` if an address has a scheme or a host, and therefore points outside the content.
+pub(super) fn has_host_or_scheme(text: &str) -> bool {
+    text.starts_with("//")
+        || text.split_once(':').is_some_and(|(scheme, _)| {
+            scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+                && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+        })
 }

@@ -22,6 +22,8 @@ use super::{
     LinkSource, LinkTarget, ResolvedTarget,
 };
 
+use crate::links::has_host_or_scheme;
+
 /// The references of one source with their occurrences.
 pub(crate) type References = BTreeMap<(ContentRef, LinkRelation), Uses>;
 
@@ -178,15 +180,6 @@ pub(crate) fn reference(destination: &str) -> Option<ContentRef> {
     };
     let path = path.split('?').next().unwrap_or_default();
     Some(named(path.trim_end_matches('/'), anchor).unwrap_or_else(url))
-}
-
-/// Returns `true` if an address has a scheme or a host, and therefore points outside the content.
-pub(super) fn has_host_or_scheme(text: &str) -> bool {
-    text.starts_with("//")
-        || text.split_once(':').is_some_and(|(scheme, _)| {
-            scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-                && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
-        })
 }
 
 #[cfg(test)]

@@ -30,92 +30,25 @@
 mod apply;
 mod build;
 mod diff;
+mod fault;
+mod item;
 mod node;
+mod nodes;
 mod read;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeSet, sync::Arc};
-
-use bytes::Bytes;
-use docs_store::{Hash, Key};
-
-pub(crate) use self::build::{Leaves, build_above};
 pub use self::{
     apply::{Applied, Change, apply},
     build::{Built, build, empty},
     diff::{Difference, diff},
+    fault::{Fault, Pass},
     node::Node,
+    nodes::{Fresh, Nodes},
     read::{Range, count, get, get_many, nth, range, rank},
 };
-
-/// A source of loaded nodes.
-pub trait Nodes {
-    /// Returns the node with a hash, or `None` if it must be loaded first.
-    fn node(&self, hash: &Hash) -> Option<Arc<Node>>;
-}
-
-/// The reason why a pass over a map ended without a result.
-#[non_exhaustive]
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Fault {
-    /// These nodes must be loaded; then the same call makes progress.
-    #[error("{} nodes are not loaded", .0.len())]
-    Missing(BTreeSet<Hash>),
-    /// A node violates the invariants of a map.
-    #[error("a node of the map is damaged: {0}")]
-    Corrupt(&'static str),
-}
-
-impl Fault {
-    fn missing(hash: Hash) -> Self {
-        Self::Missing(BTreeSet::from([hash]))
-    }
-}
-
-/// The result of a pass over a map.
-pub type Pass<T> = Result<T, Fault>;
-
-/// A new node of a build or a change.
-#[derive(Clone, Debug)]
-pub struct Fresh {
-    pub hash: Hash,
-    pub node: Arc<Node>,
-    /// The serialized form to store.
-    pub bytes: Bytes,
-}
-
-/// A child node: its hash and the number of entries below it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Child {
-    pub(crate) hash: Hash,
-    pub(crate) count: u64,
-}
-
-/// The content of an entry: a value at level 0, a child above.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Item {
-    Value(Bytes),
-    Child(Child),
-}
-
-pub(crate) type Entry = (Key, Item);
-
-/// Returns `true` if a key starts a new node of a level.
-pub(crate) fn is_boundary(level: u8, key: &str) -> bool {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&[level]);
-    hasher.update(key.as_bytes());
-    let low = hasher.finalize().as_bytes()[0];
-    let mask = if level == 0 { 0x0f } else { 0x1f };
-    low & mask == 0
-}
-
-/// Returns a node after checking its level.
-pub(crate) fn load(nodes: &dyn Nodes, hash: &Hash, level: Option<u8>) -> Pass<Arc<Node>> {
-    let node = nodes.node(hash).ok_or_else(|| Fault::missing(*hash))?;
-    if level.is_some_and(|l| l != node.level()) {
-        return Err(Fault::Corrupt("a child is of another level than its parent says"));
-    }
-    Ok(node)
-}
+pub(crate) use self::{
+    build::{Leaves, build_above},
+    item::{Child, Entry, Item},
+    nodes::{is_boundary, load},
+};

@@ -5,18 +5,28 @@
 //! change request, and all three values are recorded; a record that one side deleted and the other changed is kept.
 //! The changed pages are then repaired to a valid tree. Every conflict and repair is reported as a [`ConflictNote`].
 
+mod conflict;
 mod repair;
 mod three_way;
+mod united;
+mod versions;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
-use docs_model::{FileId, PageId, ReusableId};
+use docs_model::{FileId, PageId};
 use docs_store::{Hash, Key, key::last_segment};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Serialize, de::DeserializeOwned};
 
-pub use self::three_way::ThreeWay;
-use self::three_way::{Fields, Winner};
+pub use self::{
+    conflict::{Conflict, ConflictNote, Subject},
+    versions::ThreeWay,
+};
+use self::{
+    three_way::Fields,
+    united::{Stored, TouchedPage, United},
+    versions::Winner,
+};
 use super::{
     Content, ContentError, ContentResult, Cost, FileEntry, PageEntry, ReusableEntry, VariableEntry, bounds,
     diff::differing,
@@ -27,53 +37,6 @@ use super::{
     map::{self, Difference},
     redirects,
 };
-
-/// The subject of a conflict.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(tag = "type", content = "id", rename_all = "camelCase")]
-pub enum Subject {
-    Page(PageId),
-    File(FileId),
-    Reusable(ReusableId),
-    Variable(String),
-}
-
-/// A conflict and its resolution.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(tag = "conflict", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Conflict {
-    /// Both sides set a field differently; the value of the change request is kept.
-    Field {
-        /// The name of the field in [`Clashes`](super::Clashes).
-        field: String,
-    },
-    /// Both sides changed the same part of the text; the record contains all terms.
-    Text,
-    /// One side deleted the item that the other changed; it was kept.
-    Existence,
-    /// The parent was deleted; the page moved up.
-    ParentGone {
-        /// The deleted parent.
-        parent: PageId,
-    },
-    /// The page would be its own ancestor; the move of the change request was undone.
-    Cycle,
-    /// The combined changes would put the page under a parent that cannot have it; it moved up.
-    Misplaced,
-    /// A sibling has the same slug; the page got another one.
-    SlugTaken {
-        /// The previous slug.
-        slug: String,
-    },
-}
-
-/// A conflict with its subject.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct ConflictNote {
-    pub subject: Subject,
-    #[serde(flatten)]
-    pub conflict: Conflict,
-}
 
 /// The result of a merge.
 #[non_exhaustive]
@@ -172,28 +135,7 @@ impl Content {
     }
 }
 
-/// The serialized form of a record.
-type Stored = Option<Bytes>;
-
 struct Sides(BTreeMap<Key, ThreeWay<Stored>>);
-
-/// A page that a side changed, in all versions.
-pub(crate) struct TouchedPage {
-    pub(crate) base: Option<PageEntry>,
-    pub(crate) ours: Option<PageEntry>,
-    pub(crate) theirs: Option<PageEntry>,
-    pub(crate) merged: Option<PageEntry>,
-}
-
-/// The result of merging each record, before the tree is repaired.
-#[derive(Default)]
-pub(crate) struct United {
-    pub(crate) pages: BTreeMap<PageId, TouchedPage>,
-    /// Changes of other records, relative to main content.
-    values: BTreeMap<Key, Option<Bytes>>,
-    pub(crate) notes: BTreeSet<ConflictNote>,
-    texts: Vec<String>,
-}
 
 impl Sides {
     fn of(ours: Vec<Difference>, theirs: Vec<Difference>) -> Self {

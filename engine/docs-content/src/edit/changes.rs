@@ -1,0 +1,52 @@
+//! Changes to a map.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use docs_model::PageId;
+use docs_store::Key;
+
+use super::super::{ContentResult, PageEntry, entry::encode, keys, map::Change};
+
+/// Changes to a map. If one page gives up a key and another takes it, the put wins over the removal.
+#[derive(Default)]
+pub(crate) struct Changes {
+    put: BTreeMap<Key, bytes::Bytes>,
+    removed: BTreeSet<Key>,
+}
+
+impl Changes {
+    pub(crate) fn put(&mut self, key: Key, value: bytes::Bytes) {
+        self.put.insert(key, value);
+    }
+
+    pub(crate) fn remove(&mut self, key: Key) {
+        self.removed.insert(key);
+    }
+
+    pub(crate) fn set_page(
+        &mut self,
+        id: &PageId,
+        before: Option<&PageEntry>,
+        after: Option<&PageEntry>,
+    ) -> ContentResult<()> {
+        let old = before.map(|entry| keys::derived(id, entry)).unwrap_or_default();
+        let new = after.map(|entry| keys::derived(id, entry)).unwrap_or_default();
+        // Unchanged entries are not rewritten: their nodes need not even be loaded.
+        for (key, _) in old.iter().filter(|entry| !new.contains(entry)) {
+            self.remove(key.clone());
+        }
+        self.put.extend(new.into_iter().filter(|entry| !old.contains(entry)));
+        let key = keys::page(id);
+        match after {
+            Some(entry) => self.put(key, encode(entry)?),
+            None => self.remove(key),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn into_changes(self) -> BTreeMap<Key, Change> {
+        let mut out: BTreeMap<Key, Change> = self.removed.into_iter().map(|key| (key, None)).collect();
+        out.extend(self.put.into_iter().map(|(key, value)| (key, Some(value))));
+        out
+    }
+}

@@ -1,0 +1,26 @@
+//! Results of passes over a map.
+
+use std::collections::BTreeSet;
+
+use docs_store::Hash;
+
+/// The reason why a pass over a map ended without a result.
+#[non_exhaustive]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Fault {
+    /// These nodes must be loaded; then the same call makes progress.
+    #[error("{} nodes are not loaded", .0.len())]
+    Missing(BTreeSet<Hash>),
+    /// A node violates the invariants of a map.
+    #[error("a node of the map is damaged: {0}")]
+    Corrupt(&'static str),
+}
+
+impl Fault {
+    pub(super) fn missing(hash: Hash) -> Self {
+        Self::Missing(BTreeSet::from([hash]))
+    }
+}
+
+/// The result of a pass over a map.
+pub type Pass<T> = Result<T, Fault>;

@@ -1,0 +1,20 @@
+//! Entries of nodes.
+
+use bytes::Bytes;
+use docs_store::{Hash, Key};
+
+/// A child node: its hash and the number of entries below it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Child {
+    pub(crate) hash: Hash,
+    pub(crate) count: u64,
+}
+
+/// The content of an entry: a value at level 0, a child above.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Item {
+    Value(Bytes),
+    Child(Child),
+}
+
+pub(crate) type Entry = (Key, Item);

@@ -1,0 +1,56 @@
+//! The three versions of a value in a merge.
+
+/// Three versions of a value: the common ancestor and both sides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ThreeWay<T> {
+    /// The version of the common ancestor.
+    pub base: T,
+    /// The version of main content.
+    pub ours: T,
+    /// The version of the change request.
+    pub theirs: T,
+}
+
+/// The side that provides the merged value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Winner {
+    /// Both sides are equal.
+    Either,
+    Ours,
+    Theirs,
+    /// Both sides changed the value differently.
+    Neither,
+}
+
+impl<T: PartialEq> ThreeWay<T> {
+    /// Applies the rule of a three-way merge: a changed version takes precedence over an unchanged one.
+    pub(super) fn winner(&self) -> Winner {
+        if self.ours == self.theirs {
+            Winner::Either
+        } else if self.ours == self.base {
+            Winner::Theirs
+        } else if self.theirs == self.base {
+            Winner::Ours
+        } else {
+            Winner::Neither
+        }
+    }
+}
+
+impl<T> ThreeWay<T> {
+    pub(super) const fn as_ref(&self) -> ThreeWay<&T> {
+        ThreeWay { base: &self.base, ours: &self.ours, theirs: &self.theirs }
+    }
+
+    pub(super) fn map<U>(self, mut each: impl FnMut(T) -> U) -> ThreeWay<U> {
+        ThreeWay { base: each(self.base), ours: each(self.ours), theirs: each(self.theirs) }
+    }
+
+    pub(super) fn try_map<U, E>(self, mut each: impl FnMut(T) -> Result<U, E>) -> Result<ThreeWay<U>, E> {
+        Ok(ThreeWay { base: each(self.base)?, ours: each(self.ours)?, theirs: each(self.theirs)? })
+    }
+
+    pub(super) fn into_array(self) -> [T; 3] {
+        [self.base, self.ours, self.theirs]
+    }
+}
