@@ -1,6 +1,7 @@
 //! [`SqliteStore`]: the store contract over one SQLite file.
 
 mod backup;
+mod blocking;
 mod error;
 mod feed;
 mod file;
@@ -28,11 +29,12 @@ use docs_store::{FeedPos, Key, Mode, Store, StoreResult, StoreVersion, Txn};
 use tokio::time::{Instant, sleep, timeout};
 
 use self::{
+    blocking::{blocking, detached},
     file::{File, NotOpen},
     objects::Rows,
     presence::Presence,
     session::{Session, SqliteTxn},
-    shared::{Shared, blocking, detached},
+    shared::Shared,
 };
 use crate::{OpenError, Options, objects::TableObjects};
 

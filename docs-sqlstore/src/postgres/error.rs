@@ -6,7 +6,7 @@ use deadpool_postgres::PoolError;
 use docs_store::StoreError;
 use tokio_postgres::Error;
 
-use super::session::Work;
+use super::work::Work;
 
 /// Maps an error that is not the reply to COMMIT, so nothing was applied.
 pub(super) fn store_error(error: &Error, work: Work) -> StoreError {

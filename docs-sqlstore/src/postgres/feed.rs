@@ -9,10 +9,7 @@ use docs_store::{FeedItem, FeedPos, Key, StoreError, StoreResult};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::Row;
 
-use super::{
-    Shared,
-    session::{Request, Work},
-};
+use super::{session::Request, shared::Shared, work::Work};
 
 /// Initial and maximum polling interval for items of other processes.
 const POLL: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));

@@ -6,8 +6,9 @@ use docs_ports::{Ids as _, RandomIds};
 use docs_store::{Key, Op, StoreResult};
 
 use super::{
-    Shared,
-    session::{Refusal, Request, Work},
+    session::{Refusal, Request},
+    shared::Shared,
+    work::Work,
 };
 
 /// One in this many additions, chosen at random, has its counter checked. Frequently used counters are checked often.

@@ -8,6 +8,7 @@ mod objects;
 mod presence;
 mod schema;
 mod session;
+mod shared;
 mod sql;
 #[cfg(test)]
 mod tests;
@@ -15,25 +16,20 @@ mod tests;
 mod tls;
 mod txn;
 mod version;
+mod work;
 
 use std::{fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use deadpool_postgres::Pool;
-use docs_ports::Clock;
-use docs_store::{FeedPos, Hash, Key, Mode, Store, StoreError, StoreResult, StoreVersion, Txn, everything};
+use docs_store::{FeedPos, Key, Mode, Store, StoreResult, StoreVersion, Txn, everything};
 use tokio::sync::{Semaphore, watch};
 use tokio_postgres::{
     Socket,
     tls::{MakeTlsConnect, TlsConnect},
 };
 
-use self::{
-    presence::Presence,
-    session::{Session, Work},
-};
+use self::{presence::Presence, shared::Shared, work::Work};
 use crate::{
-    layout::Layout,
     objects::TableObjects,
     options::{OpenError, Options},
 };
@@ -73,21 +69,6 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct PostgresStore(Arc<Shared>);
-
-struct Shared {
-    pool: Pool,
-    layout: Layout,
-    options: Options,
-    clock: Arc<dyn Clock>,
-    place: String,
-    schema: String,
-    era: i32,
-    /// Changes when this process publishes an item.
-    news: watch::Sender<u64>,
-    /// Permit for folding counters.
-    folding: Arc<Semaphore>,
-    presence: Presence,
-}
 
 /// Maximum duration of opening a store, including migrations.
 const OPEN: Duration = Duration::from_secs(60);
@@ -190,41 +171,6 @@ impl PostgresStore {
     /// [`StoreError::Unavailable`].
     pub async fn fold(&self, counters: &[Key]) -> StoreResult<()> {
         fold::fold(&self.0, counters).await
-    }
-}
-
-impl Shared {
-    /// Returns a connection for a transaction that has not begun.
-    async fn session(&self, work: Work) -> StoreResult<Session> {
-        let wait = self.options.busy_timeout();
-        let connected = async {
-            self.presence.keep(&self.pool, &self.place).await?;
-            Ok(self.pool.get().await)
-        };
-        match tokio::time::timeout(wait, connected).await {
-            Ok(Err(refused)) => Err(refused),
-            Ok(Ok(Ok(client))) => Ok(Session::new(client, work)),
-            Ok(Ok(Err(error))) => {
-                let why = error::no_connection(&error);
-                Err(StoreError::Unavailable(format!("no connection to the database {}: {why}", self.place)))
-            }
-            Err(_) => Err(StoreError::Unavailable(format!(
-                "no connection to the database {} within {} ms, {} of {} are in use: try again, or open the store \
-                 with more",
-                self.place,
-                wait.as_millis(),
-                self.pool.status().size.saturating_sub(self.pool.status().available),
-                self.pool.status().max_size
-            ))),
-        }
-    }
-
-    /// Advisory lock of a hot key. Locks are per database, keys per schema.
-    fn lock_of(&self, key: &Key) -> i64 {
-        let hash = Hash::of(format!("{}/{key}", self.schema).as_bytes());
-        let mut id = [0; 8];
-        id.copy_from_slice(&hash.as_bytes()[..8]);
-        i64::from_le_bytes(id)
     }
 }
 

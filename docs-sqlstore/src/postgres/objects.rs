@@ -8,10 +8,7 @@ use chrono::{DateTime, Utc};
 use docs_store::{Hash, StoreError, StoreResult};
 use tokio_postgres::Row;
 
-use super::{
-    Shared,
-    session::{Request, Work},
-};
+use super::{session::Request, shared::Shared, work::Work};
 use crate::objects::{ObjectLocation, ObjectRows};
 
 /// Maximum number of rows that one statement inserts.

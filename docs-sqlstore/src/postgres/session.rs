@@ -19,7 +19,10 @@ use tokio_postgres::{
     types::ToSql,
 };
 
-use super::error::{describe, store_error};
+use super::{
+    error::{describe, store_error},
+    work::Work,
+};
 
 /// Maximum response time of the server before it counts as unreachable.
 pub(super) const ANSWER: Duration = Duration::from_secs(30);
@@ -36,28 +39,6 @@ pub(super) struct Request {
 impl Request {
     pub(super) fn new(sql: impl Into<String>, params: Params) -> Self {
         Self { sql: sql.into(), params }
-    }
-}
-
-/// Purpose of a transaction. Statements outside a transaction cannot write: see [`SETTINGS`](super::connect::SETTINGS).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Work {
-    /// Reads one snapshot.
-    Read,
-    /// Reads and writes, serializable.
-    Write,
-    /// Changes data that no transaction of the store reads (feed, objects) or that reads the same afterwards (the rows
-    /// of a counter).
-    Upkeep,
-}
-
-impl Work {
-    const fn begin(self) -> &'static str {
-        match self {
-            Self::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-            Self::Write => "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE",
-            Self::Upkeep => "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use docs_ports::{Ids as _, RandomIds, id_text};
 use docs_store::{Batch, Mode, Op, Store as _, StoreError, Value};
 use tokio_postgres::{NoTls, error::SqlState};
 
-use super::{PostgresStore, session::Work};
+use super::{PostgresStore, work::Work};
 use crate::Options;
 
 /// A store in its own schema, with the connection and name for dropping it; `None` if no server is configured.

@@ -13,9 +13,11 @@ use docs_store::{
 };
 
 use super::{
-    Shared, feed, fold,
-    session::{Refusal, Request, Session, Work},
+    feed, fold,
+    session::{Refusal, Request, Session},
+    shared::Shared,
     sql::{self, Plan},
+    work::Work,
 };
 use crate::layout::Table;
 

@@ -2,10 +2,7 @@
 
 use docs_store::{Hash, StoreError, StoreResult, StoreVersion};
 
-use super::{
-    Shared,
-    session::{Request, Work},
-};
+use super::{session::Request, shared::Shared, work::Work};
 
 /// Selects the visible transactions of the current snapshot, including those of other databases in the cluster. A
 /// server after failover or restore may reuse transaction ids, but has another start time.

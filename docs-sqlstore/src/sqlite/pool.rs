@@ -16,7 +16,7 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use super::{error::Outcome, file::File, session::Session};
+use super::{error::Outcome, file::File};
 
 /// Connections for one transaction mode: one for writing, several for reading.
 ///
@@ -34,7 +34,7 @@ pub(super) struct Pool {
 #[derive(Default)]
 struct Open {
     begun: u64,
-    sessions: BTreeMap<Ticket, Weak<Session>>,
+    leases: BTreeMap<Ticket, Weak<SessionLease>>,
 }
 
 /// End of the time limit of a transaction, and a number that makes it unique.
@@ -52,6 +52,9 @@ pub(super) struct Lease {
     /// Dropped last, so that the next in line finds the connection idle.
     _permit: OwnedSemaphorePermit,
 }
+
+/// The lease of a transaction until the transaction ends. Locked by blocking calls only.
+pub(super) type SessionLease = Mutex<Option<Lease>>;
 
 impl Pool {
     pub(super) fn new(mode: Mode, size: usize, file: &Arc<File>, clock: &Arc<dyn Clock>) -> Self {
@@ -95,18 +98,17 @@ impl Pool {
     }
 
     /// Registers a transaction that begins now.
-    pub(super) fn enter(&self, session: impl FnOnce(Ticket) -> Arc<Session>) -> Arc<Session> {
+    pub(super) fn enter(&self, lease: &Arc<SessionLease>) -> Ticket {
         let end = self.end_of_now();
         let mut open = self.open.lock();
         open.begun += 1;
         let ticket = Ticket { end, number: open.begun };
-        let session = session(ticket);
-        open.sessions.insert(ticket, Arc::downgrade(&session));
-        session
+        open.leases.insert(ticket, Arc::downgrade(lease));
+        ticket
     }
 
     pub(super) fn leave(&self, ticket: Ticket) {
-        self.open.lock().sessions.remove(&ticket);
+        self.open.lock().leases.remove(&ticket);
     }
 
     /// Ends expired transactions, so that an abandoned one releases its connection and the old page versions that its
@@ -115,22 +117,22 @@ impl Pool {
         let now = self.clock.now();
         let overdue = {
             let mut open = self.open.lock();
-            if open.sessions.keys().next().is_none_or(|first| now <= first.end) {
+            if open.leases.keys().next().is_none_or(|first| now <= first.end) {
                 return;
             }
-            let rest = open.sessions.split_off(&Ticket { end: now, number: 0 });
-            std::mem::replace(&mut open.sessions, rest)
+            let rest = open.leases.split_off(&Ticket { end: now, number: 0 });
+            std::mem::replace(&mut open.leases, rest)
         };
-        for session in overdue.into_values().filter_map(|session| session.upgrade()) {
+        for lease in overdue.into_values().filter_map(|lease| lease.upgrade()) {
             tracing::warn!(mode = ?self.mode, "a transaction was open for too long and is rolled back");
             // This waits for a running call of the transaction.
-            tokio::task::spawn_blocking(move || session.end());
+            tokio::task::spawn_blocking(move || drop(lease.lock().take()));
         }
     }
 
     /// Earliest time at which a transaction can expire: of the open ones, or of one that begins now.
     fn next_end(&self) -> DateTime<Utc> {
-        let first = self.open.lock().sessions.keys().next().map(|ticket| ticket.end);
+        let first = self.open.lock().leases.keys().next().map(|ticket| ticket.end);
         let end = first.unwrap_or_else(|| self.end_of_now());
         end.checked_add_signed(TimeDelta::milliseconds(1)).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }

@@ -16,10 +16,11 @@ use rusqlite::Connection;
 use tokio::time::Instant;
 
 use super::{
+    blocking::blocking,
     error::Outcome,
-    pool::{Lease, Ticket},
+    pool::{SessionLease, Ticket},
     rows,
-    shared::{Shared, blocking},
+    shared::{Shared, commit},
 };
 
 /// The connection of a transaction until the transaction ends.
@@ -27,8 +28,8 @@ pub(super) struct Session {
     shared: Arc<Shared>,
     mode: Mode,
     ticket: Ticket,
-    /// `None` once the transaction has ended. Locked by blocking calls only.
-    lease: Mutex<Option<Lease>>,
+    /// `None` once the transaction has ended.
+    lease: Arc<SessionLease>,
 }
 
 impl Session {
@@ -37,9 +38,9 @@ impl Session {
         let until = Instant::now() + shared.wait;
         shared.end_overdue();
         let lease = shared.pool(mode).lease(until).await?;
-        let session = shared.pool(mode).enter(|ticket| {
-            Arc::new(Self { shared: Arc::clone(&shared), mode, ticket, lease: Mutex::new(Some(lease)) })
-        });
+        let lease = Arc::new(Mutex::new(Some(lease)));
+        let ticket = shared.pool(mode).enter(&lease);
+        let session = Arc::new(Self { shared, mode, ticket, lease });
         let starting = Arc::clone(&session);
         match blocking(move || starting.start(until)).await? {
             Ok(()) => Ok(session),
@@ -63,11 +64,6 @@ impl Session {
             let first = "SELECT EXISTS (SELECT 1 FROM docs_schema)";
             Ok(conn.prepare_cached(first)?.query_row([], |_| Ok(()))?)
         })
-    }
-
-    /// Rolls back unless the transaction has ended. Waits for a running call.
-    pub(super) fn end(&self) {
-        drop(self.lease.lock().take());
     }
 
     /// Runs work on the connection unless the transaction has expired.
@@ -96,7 +92,7 @@ impl Session {
         let shared = &self.shared;
         let fed = lease.run(|conn| {
             let fed = rows::apply(conn, &shared.layout, batch)?;
-            super::shared::commit(conn)?;
+            commit(conn)?;
             Ok(fed)
         })?;
         shared.topics.tell(&fed);

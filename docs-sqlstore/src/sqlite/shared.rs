@@ -1,16 +1,14 @@
 //! State shared by the store, its transactions and its objects.
 
-use std::{panic::resume_unwind, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use docs_ports::Clock;
 use docs_store::{Mode, StoreError, StoreResult};
 use rusqlite::Connection;
-use tokio::{
-    task::{JoinError, JoinSet, spawn_blocking},
-    time::Instant,
-};
+use tokio::time::Instant;
 
 use super::{
+    blocking::{blocking, detached},
     error::{Failure, Outcome},
     feed::Topics,
     file::File,
@@ -114,36 +112,4 @@ impl Shared {
 /// Commits the open transaction.
 pub(super) fn commit(conn: &Connection) -> Outcome<()> {
     conn.prepare_cached("COMMIT")?.execute([]).map(drop).map_err(Failure::of_commit)
-}
-
-/// Runs work on a blocking thread. Once started it runs to completion, even if its future is dropped.
-pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> StoreResult<T> {
-    spawn_blocking(work).await.map_err(stopped)
-}
-
-/// Runs a future as a task that is cancelled when this future is dropped.
-///
-/// A place in a queue has to be taken when it becomes available. Without a task, a caller that holds the future without
-/// polling it would block everything queued after it.
-pub(super) async fn detached<T: Send + 'static>(
-    future: impl Future<Output = StoreResult<T>> + Send + 'static,
-) -> StoreResult<T> {
-    let mut task = JoinSet::new();
-    task.spawn(future);
-    match task.join_next().await {
-        Some(result) => result.map_err(stopped)?,
-        None => Err(shutting_down()),
-    }
-}
-
-/// Error of a task without a result. A panic is resumed in the caller.
-fn stopped(error: JoinError) -> StoreError {
-    match error.try_into_panic() {
-        Ok(panic) => resume_unwind(panic),
-        Err(_) => shutting_down(),
-    }
-}
-
-fn shutting_down() -> StoreError {
-    StoreError::Unavailable("the program is ending".to_owned())
 }

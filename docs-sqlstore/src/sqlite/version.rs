@@ -6,7 +6,7 @@ use docs_store::{Mode, StoreResult, StoreVersion};
 use parking_lot::Mutex;
 use rusqlite::Connection;
 
-use super::{file::File, shared::blocking};
+use super::{blocking::blocking, file::File};
 
 /// A connection that is used for checks only: SQLite does not count commits of the connection itself.
 pub(super) struct Versions {

@@ -13,7 +13,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("docs-core", "being moved into layers"),
     ("docs-server", "not yet cut"),
     ("docs-site", "not yet cut"),
-    ("docs-sqlstore", "not yet cut"),
 ];
 
 type Uses = BTreeMap<(usize, usize), BTreeSet<String>>;
