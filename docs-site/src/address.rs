@@ -5,12 +5,10 @@ use std::{borrow::Cow, collections::HashMap, sync::Arc};
 use docs_core::model::{
     ContentRef, PublishedSite, SectionOrGroup, SiteSection, SiteSpace, SiteSpaceId, SiteStructure, SpaceId,
 };
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::utf8_percent_encode;
 
-use crate::frame::Frame;
+use crate::{encode::SEGMENT, frame::Frame};
 
-/// Characters that are percent-encoded in a path segment.
-pub(crate) const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 /// URL schemes that a link may use.
 const SCHEMES: [&str; 4] = ["http", "https", "mailto", "tel"];
 /// The maximum depth of section groups; deeper groups are ignored.
@@ -45,18 +43,6 @@ fn safe_picture(url: &str) -> Option<Cow<'_, str>> {
 /// The address of the Markdown version of a page.
 pub(crate) fn as_markdown(address: &str) -> String {
     if address.ends_with('/') { format!("{address}index.md") } else { format!("{address}.md") }
-}
-
-/// Percent-encodes each segment of a path.
-pub(crate) fn encoded(path: &str) -> String {
-    encoded_segments(path.split('/').filter(|segment| !segment.is_empty()))
-}
-
-/// Percent-encodes segments and joins them into a path. A slash within a segment is encoded.
-pub(crate) fn encoded_segments(segments: impl IntoIterator<Item = impl AsRef<str>>) -> String {
-    let segments = segments.into_iter();
-    let written = segments.map(|segment| utf8_percent_encode(segment.as_ref(), SEGMENT).to_string());
-    written.collect::<Vec<_>>().join("/")
 }
 
 /// A space of a site with its section and path.
@@ -329,11 +315,5 @@ mod tests {
             assert_eq!(encrypted.loaded(url).is_some(), is_encrypted, "{url}");
         }
         assert_eq!(any.loaded("javascript:alert(1)"), None);
-    }
-
-    #[test]
-    fn a_path_is_written_out_segment_by_segment() {
-        assert_eq!(encoded("/a b//ü\"<>/c/"), "a%20b/%C3%BC%22%3C%3E/c");
-        assert_eq!(encoded_segments(["a/b", "", "c"]), "a%2Fb//c");
     }
 }

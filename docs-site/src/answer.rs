@@ -10,9 +10,8 @@ use poem::{
 };
 
 use crate::{
-    cache::Tagged,
-    claims::PUBLIC_COOKIE,
-    request::{Asked, MEMBER_COOKIE, VISITOR_COOKIE, is_token},
+    request::{Asked, MEMBER_COOKIE, PUBLIC_COOKIE, VISITOR_COOKIE, is_token},
+    tagged::Tagged,
 };
 
 /// The minimum size in bytes of a body that is compressed.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use bytes::Bytes;
 
-use crate::{answer::encode, cache::Tagged};
+use crate::{answer::encode, tagged::Tagged};
 
 static ASSETS: LazyLock<[Asset; 2]> = LazyLock::new(|| {
     [

@@ -4,10 +4,8 @@
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};
 
-use crate::request::Asked;
+use crate::request::{Asked, PUBLIC_COOKIE};
 
-/// The cookie that stores claims from URL parameters. All cookies with this name prefix are read.
-pub(crate) const PUBLIC_COOKIE: &str = "gitbook-visitor-public";
 /// The prefix of URL parameters that make a claim.
 const PARAMETER: &str = "visitor.";
 /// The maximum size in bytes of the claims of one visitor, as JSON.

@@ -15,7 +15,7 @@ use docs_core::model::{
     RevisionPage, SpaceId, Timestamp,
 };
 
-use crate::{address::encoded, gather::References};
+use crate::{encode::encoded, references::References};
 
 /// The estimated overhead in bytes of an allocation.
 const ALLOCATION: usize = 16;

@@ -5,18 +5,47 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use docs_core::{Error, Result, model::RevisionId};
-use quick_cache::sync::Cache;
+use docs_core::{
+    Error, Result,
+    model::{RevisionId, SpaceId},
+    platform::EntityTag,
+};
+use quick_cache::{Weighter, sync::Cache};
 use tokio::sync::Semaphore;
 
 use crate::{
-    cache::{FrameKey, LARGE, Weigh},
+    address::Place,
+    cache::{LARGE, Weigh},
     frame::Frame,
 };
 
 /// The number of page trees that are built concurrently. A tree and the revision that it is built from take
 /// most of the memory of a request, so this bounds the memory of all requests together.
 const MAX_BUILDS: usize = 4;
+
+/// The key of a page tree: the content of a space as an audience sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct FrameKey {
+    pub(crate) audience: Arc<str>,
+    pub(crate) space: SpaceId,
+    pub(crate) revision: RevisionId,
+    /// The entity tag of the sources of computed pages; `None` without computed pages or before the lookup.
+    pub(crate) computed: Option<EntityTag>,
+}
+
+impl FrameKey {
+    /// Returns `true` if the tree depends only on the site record: its revision is the site's and no page is
+    /// computed from another source.
+    pub(crate) fn follows_from(&self, place: &Place<'_>) -> bool {
+        self.computed.is_none() && self.revision == place.space.space.revision
+    }
+}
+
+impl Weighter<FrameKey, Arc<Frame>> for Weigh {
+    fn weight(&self, _: &FrameKey, frame: &Arc<Frame>) -> u64 {
+        frame.weight() as u64 + 256
+    }
+}
 
 /// Cached page trees, bounded in bytes.
 pub(crate) struct Frames {

@@ -1,27 +1,26 @@
 //! Collects the references of a document before rendering: other spaces of the site, reusable content and
 //! OpenAPI operations.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use docs_core::{
     ErrorKind, Result,
     content::{Evaluated, document::memory},
-    model::{BlockKind, CellValue, ContentRef, Document, InlineKind, PageId, Part, ReusableId, SpaceId},
-    platform::{ShownSpec, SpecDetail, SpecSubject},
+    model::{ContentRef, PageId, ReusableId, SpaceId},
+    platform::ShownSpec,
 };
 
-use crate::{address::Addresses, cache::Caches, visit::Visit};
+use crate::{
+    address::Addresses,
+    references::{MAX_SPACES, References, Reused, Specs},
+    site_cache::SiteCaches,
+    visit::Visit,
+};
 
 /// The maximum number of reusable contents of a page, including nested ones.
 const MAX_REUSED: usize = 200;
 /// The memory in bytes after which a page loads no further reusable content.
 const MAX_REUSED_MEMORY: usize = 32 << 20;
-/// The maximum number of page trees of other spaces that are loaded for the links of a page.
-const MAX_SPACES: usize = 20;
-
-/// Reusable contents by space and id.
-pub(crate) type Reused = HashMap<(SpaceId, ReusableId), Document>;
-
 /// The content that a page shows in addition to its own document.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
@@ -39,17 +38,6 @@ impl Gathered {
     }
 }
 
-/// The shown parts of OpenAPI specifications, by slug and subject.
-pub(crate) type Specs = HashMap<(String, SpecSubject), Arc<SpecDetail>>;
-
-/// The references of a document.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct References {
-    spaces: Vec<SpaceId>,
-    reused: Vec<(Option<SpaceId>, ReusableId)>,
-    shows_specs: bool,
-}
-
 /// Loads the references of a page: the page trees of other spaces into `addresses`, and reusable contents
 /// into the result.
 ///
@@ -57,7 +45,7 @@ pub(crate) struct References {
 /// Those of the platform, except `NotFound`: content that the visitor cannot access is left out.
 pub(crate) async fn gather(
     visit: &Visit,
-    caches: &Caches,
+    caches: &SiteCaches,
     of_page: References,
     addresses: &mut Arc<Addresses>,
 ) -> Result<Gathered> {
@@ -145,7 +133,12 @@ fn add(specs: &mut Specs, found: Result<Vec<ShownSpec>>) -> Result<()> {
 }
 
 /// Loads the page tree of a space of the site into `addresses`.
-async fn load(visit: &Visit, caches: &Caches, addresses: &mut Arc<Addresses>, space: &SpaceId) -> Result<()> {
+async fn load(
+    visit: &Visit,
+    caches: &SiteCaches,
+    addresses: &mut Arc<Addresses>,
+    space: &SpaceId,
+) -> Result<()> {
     let is_known = addresses.frames.contains_key(space) || addresses.frames.len() > MAX_SPACES;
     if is_known || !addresses.has(space) {
         return Ok(());
@@ -171,7 +164,7 @@ async fn load(visit: &Visit, caches: &Caches, addresses: &mut Arc<Addresses>, sp
 /// Those of the platform.
 pub(crate) async fn gather_references<'r>(
     visit: &Visit,
-    caches: &Caches,
+    caches: &SiteCaches,
     targets: impl Iterator<Item = &'r ContentRef>,
     addresses: &mut Arc<Addresses>,
 ) -> Result<()> {
@@ -186,7 +179,7 @@ pub(crate) async fn gather_references<'r>(
 /// Those of the platform.
 pub(crate) async fn gather_spaces(
     visit: &Visit,
-    caches: &Caches,
+    caches: &SiteCaches,
     spaces: &[SpaceId],
     addresses: &mut Arc<Addresses>,
 ) -> Result<()> {
@@ -194,69 +187,6 @@ pub(crate) async fn gather_spaces(
         load(visit, caches, addresses, space).await?;
     }
     Ok(())
-}
-
-impl References {
-    /// Collects the references of a document.
-    pub(crate) fn of(document: &Document) -> Self {
-        let mut found = Self::default();
-        for part in document.parts() {
-            match part {
-                Part::Block(block) => found.block(&block.kind),
-                Part::Inline(inline) => found.inline(&inline.kind),
-            }
-        }
-        found
-    }
-
-    /// The other spaces with referenced pages.
-    pub(crate) fn into_spaces(self) -> Vec<SpaceId> {
-        self.spaces
-    }
-
-    /// The approximate memory in bytes.
-    pub(crate) const fn weight(&self) -> usize {
-        self.spaces.len() * 64 + self.reused.len() * 128
-    }
-
-    fn block(&mut self, kind: &BlockKind) {
-        self.shows_specs |= SpecSubject::of(kind).is_some();
-        match kind {
-            BlockKind::ContentRef { target } | BlockKind::ReusableContent { target } => self.add(target),
-            BlockKind::Table(table) => {
-                for value in table.records.values().flat_map(|record| record.values.values()) {
-                    if let CellValue::Reference(target) = value {
-                        self.add(target);
-                    }
-                }
-            }
-            // Images and files belong to the space itself.
-            _ => {}
-        }
-    }
-
-    fn inline(&mut self, kind: &InlineKind) {
-        match kind {
-            InlineKind::Link { target, .. } | InlineKind::Mention { target } => self.add(target),
-            InlineKind::Button { target: Some(target), .. } => self.add(target),
-            _ => {}
-        }
-    }
-
-    /// Adds the space or reusable content that a target references.
-    pub(crate) fn add(&mut self, target: &ContentRef) {
-        match target {
-            ContentRef::Page { space: Some(space), .. } | ContentRef::Anchor { space: Some(space), .. }
-                if self.spaces.len() <= MAX_SPACES && !self.spaces.contains(space) =>
-            {
-                self.spaces.push(space.clone());
-            }
-            ContentRef::ReusableContent { reusable_content, space } => {
-                self.reused.push((space.clone(), reusable_content.clone()));
-            }
-            _ => {}
-        }
-    }
 }
 
 #[cfg(test)]
@@ -282,16 +212,5 @@ mod tests {
         let most = MAX_REUSED_MEMORY.div_ceil(memory(&large));
         assert!((2..MAX_REUSED / 2).contains(&most), "{most}");
         assert_eq!((loaded(&large), loaded(&parse("a"))), (most, MAX_REUSED));
-    }
-
-    #[test]
-    fn spaces_beyond_the_bound_are_left_out() {
-        let mut found = References::default();
-        for number in 0..MAX_SPACES + 9 {
-            let space = Some(format!("space{number}").parse().expect("an id"));
-            found.add(&ContentRef::Page { page: "page".parse().expect("an id"), space });
-        }
-        // The space of the page itself may be one of them.
-        assert_eq!(found.into_spaces().len(), MAX_SPACES + 1);
     }
 }

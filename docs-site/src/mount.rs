@@ -15,24 +15,25 @@ use poem::{
 use url::Url;
 
 use crate::{
-    address::encoded_segments,
     answer::{
         self, Answer, HTML, JSON, Keeping, MARKDOWN, RSS, TEXT, XML, keep_claims, keep_token, redirect,
         takes_gzip,
     },
     assets::{Asset, MCP, OWN},
-    cache::{Caches, PageKey, SiteStart, SpaceKey, StrangerKey},
     claims::{claims, is_claim, kept},
+    encode::encoded_segments,
     frame::EntryKind,
     machine::{feed, full_list, mcp, page_markdown, robots, short_list, sitemap},
     moved::moved_to,
     page::{
-        Rendered, Scene, bare_page, compare_page, document_page, list_page, missing_page, results_as_json,
-        search_page,
+        Caches, PageKey, Rendered, Scene, SpaceKey, StrangerKey, bare_page, compare_page, document_page,
+        list_page, missing_page, results_as_json, search_page,
     },
-    preview::{self, Behind, COMPARE, Preview},
+    preview::{self, COMPARE, Preview},
+    preview_route::{self, Behind},
     request::{Asked, Base, HostKind, TOKEN_PARAMETER},
     sent::{self, Expected},
+    site_cache::SiteStart,
     theme,
     visit::{Arrival, Kept, Visit},
 };
@@ -258,7 +259,7 @@ impl Shared {
             };
             return Ok(answer.send(asked, &self.policy).await);
         }
-        let (path, behind) = preview::split(path);
+        let (path, behind) = preview_route::split(path);
         let moment = self.moment(asked).await;
         if sent.is_none()
             && own.is_none()
@@ -267,7 +268,7 @@ impl Shared {
             return Ok(response);
         }
         let kept =
-            moment.map(|moment| Kept { moment, caches: self.caches(), start: self.start(asked, path) });
+            moment.map(|moment| Kept { moment, caches: &self.caches.sites, start: self.start(asked, path) });
         let visit = match Visit::of(&self.platform, asked, path, kept).await? {
             Arrival::Here(visit) => *visit,
             Arrival::Moved(to) => return Ok(redirect(&moved(asked, path, to), &self.policy)),
@@ -438,7 +439,7 @@ impl Shared {
             }
         }
         let place = visit.place()?;
-        let (key, frame) = visit.named_frame(&self.caches, &place).await?;
+        let (key, frame) = visit.named_frame(&self.caches.sites, &place).await?;
         let below_space = asked.below(&visit.found.base_path).unwrap_or_default();
         let below = below_space.join("/");
         let as_markdown = below.strip_suffix(".md").map(|path| if path == "index" { "" } else { path });

@@ -4,7 +4,8 @@ use docs_core::{ErrorKind, Result};
 use percent_encoding::utf8_percent_encode;
 
 use crate::{
-    address::{Place, SEGMENT, as_markdown},
+    address::{Place, as_markdown},
+    encode::SEGMENT,
     frame::{EntryKind, Frame},
     visit::Visit,
 };

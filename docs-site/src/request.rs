@@ -13,8 +13,10 @@ use poem::{
 };
 use url::{Host, Url};
 
-use crate::claims::PUBLIC_COOKIE;
+use crate::preview_route;
 
+/// The cookie that stores claims from URL parameters. All cookies with this name prefix are read.
+pub(crate) const PUBLIC_COOKIE: &str = "gitbook-visitor-public";
 /// The cookie with the token of an authenticated visitor.
 pub(crate) const VISITOR_COOKIE: &str = "docs-visitor";
 /// The cookie with the token of a member who opened a preview.
@@ -183,7 +185,7 @@ impl<'r> Asked<'r> {
     /// The visitor token from the header, for clients other than browsers. Returns `None` for the path of a
     /// preview, where the header contains a member token.
     pub(crate) fn visitor_token(&self) -> Option<String> {
-        if crate::preview::split(&self.path).1.is_some() { None } else { self.bearer() }
+        if preview_route::split(&self.path).1.is_some() { None } else { self.bearer() }
     }
 
     /// The token of the `Authorization` header.

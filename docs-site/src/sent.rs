@@ -13,7 +13,8 @@ use crate::{
     assets::{MCP, OWN},
     machine::mcp::MAX_MESSAGE,
     page::sign_in_page,
-    preview::{Behind, member_of, split},
+    preview::member_of,
+    preview_route::{Behind, split},
     request::Asked,
     visit::Visit,
 };

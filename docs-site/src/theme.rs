@@ -9,7 +9,7 @@ use docs_core::model::{
 };
 use serde::Serialize;
 
-use crate::{assets::hashed, cache::Tagged, xml::escaped};
+use crate::{assets::hashed, tagged::Tagged, xml::escaped};
 
 /// The rendered style sheet of a site's customization.
 #[derive(Clone, Debug)]

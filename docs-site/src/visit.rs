@@ -1,18 +1,13 @@
 //! Visits: a visitor's view of a site.
 
-use std::{
-    collections::HashMap,
-    ops::Deref,
-    sync::{Arc, OnceLock},
-};
+use std::sync::Arc;
 
 use docs_core::{
     Actor, Error, ErrorKind, Platform, Result,
     content::Evaluated,
     model::{
-        Customization, ElsewhereTarget, PageId, PublishedSite, PublishedUrl, RedirectSource, ResolveUrl,
-        ResolveVisitor, ResolvedContent, ResolvedElsewhere, ResolvedUrl, RevisionId, SearchSite, SiteSpaceId,
-        SpaceId,
+        Customization, ElsewhereTarget, PageId, PublishedUrl, RedirectSource, ResolveUrl, ResolveVisitor,
+        ResolvedContent, ResolvedElsewhere, ResolvedUrl, RevisionId, SearchSite, SiteSpaceId, SpaceId,
     },
     platform::{ContentHandle, Moment, OpenSite, Shown, ShownDocument, SiteHandle, SpaceHandle},
     store::PageRequest,
@@ -20,12 +15,14 @@ use docs_core::{
 
 use crate::{
     address::{Addresses, Loads, Place, find_place, places},
-    cache::{Caches, FrameKey, SiteStart},
     claims::claims,
     frame::Frame,
-    preview::{Preview, Version},
+    frames::FrameKey,
+    known_site::KnownSite,
+    preview::Preview,
+    preview_route::Version,
     request::Asked,
-    theme::Sheet,
+    site_cache::{SiteCaches, SiteStart},
 };
 
 /// The result of resolving a request.
@@ -44,7 +41,7 @@ pub(crate) enum Arrival {
 pub(crate) struct Kept<'c> {
     /// The store version when the request arrived, determined before any other read.
     pub(crate) moment: Moment,
-    pub(crate) caches: &'c Caches,
+    pub(crate) caches: &'c SiteCaches,
     /// The part of the address that may identify a site.
     pub(crate) start: SiteStart,
 }
@@ -70,70 +67,6 @@ pub(crate) struct Visit {
     pub(crate) copy: Option<Copied>,
 }
 
-/// A site as a visitor sees it, with derived data.
-#[derive(Debug)]
-pub(crate) struct KnownSite {
-    published: PublishedSite,
-    /// A hash of the site as the visitor sees it.
-    pub(crate) hash: blake3::Hash,
-    /// The size as JSON, in bytes.
-    size: usize,
-    /// The style sheets of the site and of each space with its own customization, filled on first use.
-    sheets: HashMap<Option<SiteSpaceId>, OnceLock<Sheet>>,
-}
-
-impl Deref for KnownSite {
-    type Target = PublishedSite;
-
-    fn deref(&self) -> &PublishedSite {
-        &self.published
-    }
-}
-
-impl KnownSite {
-    fn of(published: PublishedSite) -> Result<Self> {
-        let known = serde_json::to_vec(&published).map_err(Error::internal)?;
-        let own = published.customizations.site_spaces.keys().cloned().map(Some);
-        let sheets = own.chain([None]).map(|look| (look, OnceLock::new())).collect();
-        Ok(Self { hash: blake3::hash(&known), size: known.len(), sheets, published })
-    }
-
-    /// Finds the site of resolved content, from the cache if possible.
-    async fn find(
-        platform: &Platform,
-        (actor, content): (&Actor, &ResolvedContent),
-        kept: Option<&Kept<'_>>,
-    ) -> Result<Arc<Self>> {
-        if let Some(site) = kept.and_then(|kept| kept.caches.site(&content.site, kept.moment)) {
-            return Ok(site);
-        }
-        let site = platform.as_actor(actor).org(&content.organization).site(&content.site);
-        let site = Self::of(site.with_share_key(content.share_key.as_deref()).published().await?)?;
-        Ok(match kept {
-            Some(kept) => kept.caches.keep_site(&content.site, kept.moment, site),
-            None => Arc::new(site),
-        })
-    }
-
-    /// The customization of a space.
-    fn look(&self, space: &SiteSpaceId) -> &Customization {
-        let looks = &self.published.customizations;
-        looks.site_spaces.get(space).unwrap_or(&looks.site)
-    }
-
-    /// The style sheet of a space.
-    pub(crate) fn sheet(&self, space: &SiteSpaceId) -> Sheet {
-        let own = self.sheets.get(&Some(space.clone())).or_else(|| self.sheets.get(&None));
-        let sheet = || Sheet::of(self.look(space));
-        own.map_or_else(sheet, |kept| kept.get_or_init(sheet).clone())
-    }
-
-    /// The approximate memory in bytes. Without the style sheets it is less than the size as JSON.
-    pub(crate) fn weight(&self) -> usize {
-        self.size + self.sheets.len() * 2048
-    }
-}
-
 /// A static export of a site.
 #[derive(Clone, Debug)]
 pub(crate) struct Copied {
@@ -149,6 +82,23 @@ impl Arrival {
             ElsewhereTarget::Application | ElsewhereTarget::Content => Self::Moved(to.redirect),
         }
     }
+}
+
+/// Finds the site of resolved content, from the cache if possible.
+async fn find_site(
+    platform: &Platform,
+    (actor, content): (&Actor, &ResolvedContent),
+    kept: Option<&Kept<'_>>,
+) -> Result<Arc<KnownSite>> {
+    if let Some(site) = kept.and_then(|kept| kept.caches.site(&content.site, kept.moment)) {
+        return Ok(site);
+    }
+    let site = platform.as_actor(actor).org(&content.organization).site(&content.site);
+    let site = KnownSite::of(site.with_share_key(content.share_key.as_deref()).published().await?)?;
+    Ok(match kept {
+        Some(kept) => kept.caches.keep_site(&content.site, kept.moment, site),
+        None => Arc::new(site),
+    })
 }
 
 /// The audience of anonymous visitors: the site and the share link that they used.
@@ -192,7 +142,7 @@ impl Visit {
         let actor = platform.authenticate(&content.api_token).await?;
         let is_known = has_token || content.context_id.is_some();
         let kept = kept.as_ref().filter(|_| !is_known && content.share_key.is_none());
-        let site = KnownSite::find(platform, (&actor, &content), kept).await?;
+        let site = find_site(platform, (&actor, &content), kept).await?;
         let audience = match is_known {
             // Addresses of files contain the token of an authenticated visitor, so content is cached per
             // token. The context id covers the effect of the visitor's claims.
@@ -235,7 +185,7 @@ impl Visit {
             None => return Ok(None),
         };
         let actor = Actor::Visitor(open.visitor().clone());
-        let site = KnownSite::find(platform, (&actor, &content), Some(kept)).await?;
+        let site = find_site(platform, (&actor, &content), Some(kept)).await?;
         Ok(Some(Arrival::Here(Box::new(Self {
             platform: platform.clone(),
             actor,
@@ -399,7 +349,7 @@ impl Visit {
     ///
     /// # Errors
     /// `NotFound` if the visitor cannot access it.
-    pub(crate) async fn frame(&self, caches: &Caches, place: &Place<'_>) -> Result<Arc<Frame>> {
+    pub(crate) async fn frame(&self, caches: &SiteCaches, place: &Place<'_>) -> Result<Arc<Frame>> {
         Ok(self.named_frame(caches, place).await?.1)
     }
 
@@ -409,7 +359,7 @@ impl Visit {
     /// `NotFound` if the visitor cannot access it.
     pub(crate) async fn named_frame(
         &self,
-        caches: &Caches,
+        caches: &SiteCaches,
         place: &Place<'_>,
     ) -> Result<(FrameKey, Arc<Frame>)> {
         let mut key = FrameKey {

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use percent_encoding::percent_decode_str;
 
 use crate::{
-    address::encoded,
     assets::OWN,
+    encode::encoded,
     html::{entity, write_escaped},
 };
 

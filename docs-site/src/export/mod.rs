@@ -26,8 +26,9 @@ use self::{
     names::Names,
 };
 use crate::{
-    address::{Place, encoded},
+    address::Place,
     assets::{Asset, OWN},
+    encode::encoded,
     frame::EntryKind,
     machine::{above, feed, page_markdown, robots, short_list, sitemap},
     mount::{Shared, Sites},
@@ -201,7 +202,7 @@ impl Export<'_> {
         let (visit, caches) = (self.visit, self.shared.caches());
         self.names.take_own(visit)?;
         for place in visit.places() {
-            let frame = visit.frame(caches, &place).await?;
+            let frame = visit.frame(&caches.sites, &place).await?;
             for (at, entry) in frame.entries.iter().enumerate() {
                 let path = format!("{}{}", place.path, frame.address(at));
                 let whose = format!("the page “{}” at “{}”", entry.title, links::decoded(&path));
@@ -265,7 +266,7 @@ impl Export<'_> {
         self.write(&format!("{}{OWN}/{}", place.path, sheet.name), &sheet.body.bytes)?;
         self.write(&format!("{}{OWN}/icon.svg", place.path), theme::icon(look, visit.title_of(look)))?;
         self.lists(&place).await?;
-        let frame = visit.frame(caches, &place).await?;
+        let frame = visit.frame(&caches.sites, &place).await?;
         for at in 0..frame.entries.len() {
             let entry = &frame.entries[at];
             let path = format!("{}{}", place.path, frame.address(at));

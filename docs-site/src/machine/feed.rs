@@ -5,8 +5,8 @@ use std::{fmt::Write as _, sync::Arc};
 use docs_core::{Result, model::Timestamp};
 
 use crate::{
-    cache::Caches,
     frame::{Entry, Frame},
+    page::Caches,
     visit::Visit,
     xml::escaped,
 };
@@ -29,7 +29,7 @@ pub(crate) async fn feed(visit: &Visit, caches: &Caches) -> Result<String> {
     // At most `MAX_ITEMS` pages per space, so that page trees without shown items can be freed.
     let mut newest: Vec<(Timestamp, String, Arc<Frame>, usize)> = Vec::new();
     for place in visit.places() {
-        let frame = visit.frame(caches, &place).await?;
+        let frame = visit.frame(&caches.sites, &place).await?;
         let mut own: Vec<(Timestamp, usize)> =
             frame.listed().filter_map(|page| Some((frame.entries[page].updated_at?, page))).collect();
         own.sort_by_key(|(at, _)| std::cmp::Reverse(*at));

@@ -10,8 +10,8 @@ use super::markdown::{one_line, page_markdown};
 use crate::{
     address::Place,
     assets::{MCP, OWN},
-    cache::Caches,
     frame::Frame,
+    page::Caches,
     page::Scene,
     visit::Visit,
 };
@@ -37,7 +37,7 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
     }
     let (mut listed, mut is_cut) = (0, false);
     'site: for place in visit.places() {
-        let frame = visit.frame(caches, &place).await?;
+        let frame = visit.frame(&caches.sites, &place).await?;
         out.push_str(&format!("\n## {}\n\n", one_line(&heading(&place))));
         for at in frame.listed() {
             if listed >= MAX_LISTED || out.len() > MAX_LIST_BYTES {
@@ -93,7 +93,7 @@ pub(crate) async fn full_list(
         if pages.len() >= PART_PAGES {
             break;
         }
-        let frame: Arc<Frame> = visit.frame(&caches, place).await?;
+        let frame: Arc<Frame> = visit.frame(&caches.sites, place).await?;
         let passed = skipped.saturating_sub(seen);
         let own = frame.listed().skip(passed).take(PART_PAGES - pages.len());
         pages.extend(own.map(|page| (at, frame.entries[page].id.clone())));

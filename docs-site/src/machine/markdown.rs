@@ -11,7 +11,10 @@ use docs_core::{
     platform::Shown,
 };
 
-use crate::{cache::Caches, gather::gather_references, page::Scene};
+use crate::{
+    gather::gather_references,
+    page::{Caches, Scene},
+};
 
 /// A page as Markdown, preceded by its title and description.
 ///
@@ -30,7 +33,7 @@ pub(crate) async fn page_markdown(scene: &mut Scene<'_>, caches: &Caches, page: 
     let targets: Vec<ContentRef> =
         links(&text).iter().filter_map(|link| exactly(&link.destination)).collect();
     let visit = scene.visit;
-    gather_references(visit, caches, targets.iter(), &mut scene.addresses).await?;
+    gather_references(visit, &caches.sites, targets.iter(), &mut scene.addresses).await?;
     let own = scene.frame.page(&id).and_then(|at| scene.addresses.of_entry(&space, &scene.frame, at));
     let own = own.unwrap_or_default();
     let up = above(own.strip_prefix(scene.site_base()).unwrap_or_default());

@@ -28,9 +28,9 @@ use serde_json::{Value, json};
 
 use super::{markdown::one_line, markdown::page_markdown};
 use crate::{
-    cache::Caches,
     frame::EntryKind,
     moved::moved_page,
+    page::Caches,
     page::{Found, Outcome, Scene, search},
     request::Asked,
     visit::Visit,
@@ -237,7 +237,7 @@ impl Tools {
         let base = self.base()?;
         let (mut pages, mut seen) = (Vec::new(), 0);
         for place in self.visit.places() {
-            let frame = self.visit.frame(&self.caches, &place).await?;
+            let frame = self.visit.frame(&self.caches.sites, &place).await?;
             for at in frame.listed() {
                 seen += 1;
                 if seen <= skipped || pages.len() >= LISTED {

@@ -7,7 +7,7 @@ use docs_core::{
     model::{SiteVisibility, Timestamp},
 };
 
-use crate::{assets::OWN, cache::Caches, visit::Visit, xml::escaped};
+use crate::{assets::OWN, page::Caches, visit::Visit, xml::escaped};
 
 /// The maximum number of addresses in one sitemap. The protocol allows more, but each sitemap is built for
 /// its request.
@@ -46,7 +46,7 @@ pub(crate) async fn sitemap(visit: &Visit, caches: &Caches, part: Option<usize>)
     let mut window = Window::new(part, MAX_URLS);
     let mut urls = Vec::new();
     for place in visit.places() {
-        let frame = visit.frame(caches, &place).await?;
+        let frame = visit.frame(&caches.sites, &place).await?;
         let is_indexed = |at: &usize| !frame.entries[*at].is_hidden && !frame.entries[*at].is_unindexed;
         for at in frame.documents().filter(is_indexed) {
             if window.takes_next() {

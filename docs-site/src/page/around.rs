@@ -9,16 +9,13 @@ use super::{
     Part, Scene,
     head::markdown_address,
     parts::{Way, brief, write_named},
+    tree::MAX_CARDS,
 };
 use crate::{
-    address::encoded,
+    encode::encoded,
     frame::{Entry, EntryKind},
     html::{Html, Named},
 };
-
-/// The maximum number of child pages that a page without content shows. The list of all pages contains the
-/// others.
-pub(super) const MAX_CARDS: usize = 60;
 
 /// Writes the content of a page with its title, breadcrumbs and navigation links.
 pub(super) fn write_article(

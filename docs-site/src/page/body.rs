@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use docs_core::{Error, Result, model::Document};
 
-use super::{Scene, around::write_aside};
+use super::{Caches, Scene, around::write_aside, cache::DrawnKey};
 use crate::{
-    cache::{Caches, DrawnKey},
     frame::TextName,
-    gather::References,
     html::Html,
+    references::References,
     render::{Drawn, Renderer, outline},
 };
 

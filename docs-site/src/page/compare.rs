@@ -8,10 +8,9 @@ use docs_core::{
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::{Scene, head::Head, shell};
+use super::{Caches, Scene, head::Head, shell};
 use crate::{
-    address::encoded,
-    cache::Caches,
+    encode::encoded,
     preview::{COMPARE, Preview},
     visit::Visit,
 };

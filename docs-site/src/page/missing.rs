@@ -3,10 +3,9 @@
 use docs_core::Result;
 use maud::{DOCTYPE, Markup, html};
 
-use super::{Rendered, Scene, head::Head, shell};
+use super::{Caches, Rendered, Scene, head::Head, shell};
 use crate::{
     assets::{Asset, OWN},
-    cache::Caches,
     visit::Visit,
     words::Words,
 };

@@ -4,8 +4,8 @@ use docs_core::{ErrorKind, Result, model::SearchSite, store::PageRequest};
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::{Scene, head::Head, shell};
-use crate::{address::encoded, assets::OWN, cache::Caches, visit::Visit};
+use super::{Caches, Scene, head::Head, shell};
+use crate::{assets::OWN, encode::encoded, visit::Visit};
 
 /// The maximum number of pages in the results.
 const MAX_FOUND: u32 = 30;

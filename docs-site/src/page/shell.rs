@@ -47,8 +47,15 @@ pub(super) fn shell_around(scene: &Scene<'_>, head: &Head, main: &Markup) -> Htm
     shell(scene, head, main.0.len(), (|html: &mut Html| html.markup(main), |_: &mut Html| {}))
 }
 
+impl Scene<'_> {
+    /// The page template.
+    pub(super) fn template(&self) -> &Template {
+        self.around.template.get_or_init(|| template(self))
+    }
+}
+
 /// Builds the template of all pages of a space.
-pub(super) fn template(scene: &Scene<'_>) -> Template {
+fn template(scene: &Scene<'_>) -> Template {
     let words = scene.words;
     let themes = scene.look.themes;
     // The color scheme of the visitor's system is not a choice: the default of the site applies until the

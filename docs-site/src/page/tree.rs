@@ -11,8 +11,8 @@ use maud::PreEscaped;
 
 use super::{
     Part, Scene,
-    around::MAX_CARDS,
     parts::{CONTENT, TREE, brief, write_brief},
+    written_tree::{Marks, WrittenTree},
 };
 use crate::{
     frame::{Entry, EntryKind, Frame},
@@ -33,28 +33,22 @@ const WAY_END: usize = 8;
 /// The size in bytes of a partial tree beyond which groups off the path are shown collapsed.
 const MAX_GROUP_BYTES: usize = 24 * 1024;
 
-/// A rendered tree, independent of the current page.
-#[derive(Debug)]
-pub(crate) struct Tree {
-    written: Named,
-    /// The byte offsets of the marks of each entry.
-    marks: HashMap<usize, Marks>,
-}
+/// The maximum number of child pages that a page without content shows. The list of all pages contains the
+/// others.
+pub(super) const MAX_CARDS: usize = 60;
 
-/// The byte offsets of the marks of an entry.
-#[derive(Clone, Copy, Debug, Default)]
-struct Marks {
-    /// The offset of the mark for the current page.
-    current: Option<usize>,
-    /// The offset of the mark for an expanded entry.
-    open: Option<usize>,
+impl Scene<'_> {
+    /// The page tree; `None` if it is too large for a page.
+    pub(super) fn whole_tree(&self) -> Option<&WrittenTree> {
+        self.around.tree.get_or_init(|| whole(self)).as_ref()
+    }
 }
 
 /// Writes the page tree of a space.
 pub(super) fn write_side(html: &mut Html, scene: &Scene<'_>, current: Option<usize>) {
     match scene.whole_tree() {
         Some(tree) => tree.write(html, &scene.frame, current),
-        None => Tree::of(scene, Some(Path::to(&scene.frame, current))).write(html, &scene.frame, current),
+        None => write_tree(scene, Some(Path::to(&scene.frame, current))).write(html, &scene.frame, current),
     }
 }
 
@@ -64,51 +58,20 @@ pub(crate) fn is_listed_in_parts(scene: &Scene<'_>) -> bool {
         || (0..scene.frame.entries.len()).any(|at| scene.frame.shown(Some(at)).len() > MAX_CARDS)
 }
 
-impl Tree {
-    /// Renders the whole tree of a space. Returns `None` if it exceeds the limits of a whole tree.
-    pub(super) fn whole(scene: &Scene<'_>) -> Option<Self> {
-        let entries = &scene.frame.entries;
-        let is_small = entries.len() <= MAX_WHOLE
-            && (0..entries.len()).all(|at| scene.frame.above(at).nth(MAX_DEPTH).is_none())
-            && entries.iter().map(|entry| cost(scene, entry)).sum::<usize>() <= MAX_WHOLE_BYTES;
-        is_small.then(|| Self::of(scene, None))
-    }
+/// Renders the whole tree of a space. Returns `None` if it exceeds the limits of a whole tree.
+fn whole(scene: &Scene<'_>) -> Option<WrittenTree> {
+    let entries = &scene.frame.entries;
+    let is_small = entries.len() <= MAX_WHOLE
+        && (0..entries.len()).all(|at| scene.frame.above(at).nth(MAX_DEPTH).is_none())
+        && entries.iter().map(|entry| cost(scene, entry)).sum::<usize>() <= MAX_WHOLE_BYTES;
+    is_small.then(|| write_tree(scene, None))
+}
 
-    /// Renders the whole tree, or the part around a path.
-    fn of(scene: &Scene<'_>, path: Option<Path>) -> Self {
-        let mut writer = Writer { scene, path, html: Html::default(), marks: HashMap::new() };
-        writer.side();
-        Self { written: Named::new(PreEscaped(writer.html.into_string())), marks: writer.marks }
-    }
-
-    /// Writes the tree with the marks of the current page.
-    fn write(&self, html: &mut Html, frame: &Frame, current: Option<usize>) {
-        let marks = |at: usize| self.marks.get(&at).copied().unwrap_or_default();
-        let way = current.into_iter().flat_map(|at| frame.above(at).chain([at]));
-        let open = way.filter_map(|at| Some((marks(at).open?, " open")));
-        let here = current.and_then(|at| Some((marks(at).current?, " aria-current=\"page\"")));
-        let mut all: Vec<(usize, &'static str)> = open.chain(here).collect();
-        all.sort_unstable();
-        let mut name = blake3::Hasher::new();
-        name.update(self.written.name().as_bytes());
-        for (at, mark) in &all {
-            name.update(&(*at as u64).to_le_bytes()).update(mark.as_bytes());
-        }
-        html.under(&name.finalize(), |html| {
-            let mut done = 0;
-            for (at, mark) in all {
-                html.piece(&self.written, done..at);
-                html.tags(mark);
-                done = at;
-            }
-            html.piece(&self.written, done..self.written.as_str().len());
-        });
-    }
-
-    /// The estimated memory in bytes.
-    pub(super) fn weight(&self) -> usize {
-        self.written.as_str().len() + self.marks.len() * 2 * size_of::<(usize, Marks)>()
-    }
+/// Renders the whole tree, or the part around a path.
+fn write_tree(scene: &Scene<'_>, path: Option<Path>) -> WrittenTree {
+    let mut writer = Writer { scene, path, html: Html::default(), marks: HashMap::new() };
+    writer.side();
+    WrittenTree { written: Named::new(PreEscaped(writer.html.into_string())), marks: writer.marks }
 }
 
 /// The expanded entries of a partial tree: the ancestors of the page and the page itself.

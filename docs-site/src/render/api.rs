@@ -154,7 +154,7 @@ impl Renderer<'_> {
     /// A description. It is rendered without reusable content and without specifications.
     fn told(&self, text: Option<&str>, at: At) -> Markup {
         let Some(text) = text else { return Markup::default() };
-        let at = At { reuses: super::MAX_REUSE_DEPTH, is_told: true, ..at.inner() };
+        let at = At { reuses: super::position::MAX_REUSE_DEPTH, is_told: true, ..at.inner() };
         html! { div.api-text { (self.blocks(&parse(text).nodes, at)) } }
     }
 }

@@ -274,7 +274,7 @@ impl Renderer<'_> {
         let space: &SpaceId = space.as_ref().unwrap_or(&self.addresses.space);
         let found = self.reused.get(&(space.clone(), reusable_content.clone()));
         let Some(document) =
-            found.filter(|_| at.reuses < super::MAX_REUSE_DEPTH && self.counter.counts_reuse())
+            found.filter(|_| at.reuses < super::position::MAX_REUSE_DEPTH && self.counter.counts_reuse())
         else {
             return Markup::default();
         };

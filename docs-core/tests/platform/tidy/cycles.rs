@@ -12,7 +12,6 @@ use super::{modules::Modules, packages};
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("docs-core", "being moved into layers"),
     ("docs-server", "not yet cut"),
-    ("docs-site", "not yet cut"),
 ];
 
 type Uses = BTreeMap<(usize, usize), BTreeSet<String>>;

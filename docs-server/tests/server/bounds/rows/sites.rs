@@ -300,7 +300,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Other spaces that a page links to",
                 "docs-site/src/gather.rs::MAX_SPACES",
                 Beyond::LeftOut,
-                "docs-site/src/gather.rs::spaces_beyond_the_bound_are_left_out",
+                "docs-site/src/references.rs::spaces_beyond_the_bound_are_left_out",
             ).within("structure of a site"),
             bound(
                 "Shown operations and schemas, counting each use",

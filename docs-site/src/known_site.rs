@@ -1,0 +1,57 @@
+//! Sites as visitors see them.
+
+use std::{collections::HashMap, ops::Deref, sync::OnceLock};
+
+use docs_core::{
+    Error, Result,
+    model::{Customization, PublishedSite, SiteSpaceId},
+};
+
+use crate::theme::Sheet;
+
+/// A site as a visitor sees it, with derived data.
+#[derive(Debug)]
+pub(crate) struct KnownSite {
+    pub(crate) published: PublishedSite,
+    /// A hash of the site as the visitor sees it.
+    pub(crate) hash: blake3::Hash,
+    /// The size as JSON, in bytes.
+    size: usize,
+    /// The style sheets of the site and of each space with its own customization, filled on first use.
+    sheets: HashMap<Option<SiteSpaceId>, OnceLock<Sheet>>,
+}
+
+impl Deref for KnownSite {
+    type Target = PublishedSite;
+
+    fn deref(&self) -> &PublishedSite {
+        &self.published
+    }
+}
+
+impl KnownSite {
+    pub(crate) fn of(published: PublishedSite) -> Result<Self> {
+        let known = serde_json::to_vec(&published).map_err(Error::internal)?;
+        let own = published.customizations.site_spaces.keys().cloned().map(Some);
+        let sheets = own.chain([None]).map(|look| (look, OnceLock::new())).collect();
+        Ok(Self { hash: blake3::hash(&known), size: known.len(), sheets, published })
+    }
+
+    /// The customization of a space.
+    pub(crate) fn look(&self, space: &SiteSpaceId) -> &Customization {
+        let looks = &self.published.customizations;
+        looks.site_spaces.get(space).unwrap_or(&looks.site)
+    }
+
+    /// The style sheet of a space.
+    pub(crate) fn sheet(&self, space: &SiteSpaceId) -> Sheet {
+        let own = self.sheets.get(&Some(space.clone())).or_else(|| self.sheets.get(&None));
+        let sheet = || Sheet::of(self.look(space));
+        own.map_or_else(sheet, |kept| kept.get_or_init(sheet).clone())
+    }
+
+    /// The approximate memory in bytes. Without the style sheets it is less than the size as JSON.
+    pub(crate) fn weight(&self) -> usize {
+        self.size + self.sheets.len() * 2048
+    }
+}

@@ -1,0 +1,74 @@
+//! Pages with the content of a document.
+
+use docs_core::{Error, Result};
+
+use super::{around, body::Body, cache::Caches, head, rendered::Rendered, scene::Scene, shell};
+use crate::{
+    address::Place,
+    gather::{Gathered, gather, gather_specs},
+    html::Html,
+    references::{Reused, Specs},
+    render::{Counter, Renderer},
+    visit::Visit,
+};
+
+/// The initial buffer capacity in bytes, sufficient for the content of most pages.
+const ROOM: usize = 32 * 1024;
+
+/// Renders a page of the requested space.
+///
+/// # Errors
+/// Those of the platform; `NotFound` for a page that was removed in the meantime.
+pub(crate) async fn document_page(visit: &Visit, caches: &Caches, at: usize) -> Result<Rendered> {
+    document_page_of(visit, caches, (visit.place()?, at)).await
+}
+
+/// Renders a page of any space of the site.
+///
+/// # Errors
+/// Same as [`document_page`].
+pub(crate) async fn document_page_of(
+    visit: &Visit,
+    caches: &Caches,
+    (place, at): (Place<'_>, usize),
+) -> Result<Rendered> {
+    let mut scene = Scene::at(visit, caches, place).await?;
+    let id = scene.frame.entries.get(at).map(|entry| entry.id.clone());
+    let id = id.ok_or_else(|| Error::not_found("page"))?;
+    // The template is built before the page adds page trees to the addresses, because it is shared by all
+    // pages.
+    scene.template();
+    let space = scene.addresses.space.clone();
+    let body = Body::find(caches, &scene, at).await?;
+    let (mut gathered, mut specs) = (Gathered::default(), Specs::new());
+    if let Some(references) = body.references() {
+        gathered = gather(visit, &caches.sites, references, &mut scene.addresses).await?;
+        specs = gather_specs(visit, (&space, &id), &gathered).await?;
+    }
+    scene.find_variants(caches, at).await?;
+    // A missing specification may be added at any time.
+    let is_kept = !gathered.shows_specs() && !scene.addresses.is_passing;
+    let html = draw(&scene, at, (&body, &gathered.reused, &specs));
+    let is_indexed = visit.site.site.visibility == docs_core::model::SiteVisibility::Public
+        && !scene.frame.entries[at].is_unindexed;
+    Ok(Rendered { is_kept, ..Rendered::new(html, is_indexed) })
+}
+
+fn draw(scene: &Scene<'_>, at: usize, (body, reused, specs): (&Body, &Reused, &Specs)) -> Html {
+    let counter = Counter::default();
+    let manner = scene.manner();
+    let renderer = Renderer {
+        addresses: &scene.addresses,
+        reused,
+        specs,
+        words: manner.words,
+        outside: manner.outside,
+        counter: &counter,
+        gaps: None,
+    };
+    let write = |html: &mut Html| body.write(html, &renderer);
+    let write = (!matches!(body, Body::None)).then_some(write);
+    let main = |html: &mut Html| around::write_article(html, (scene, at), write.as_ref());
+    let aside = |html: &mut Html| body.write_outline(html, (scene, at));
+    shell::shell(scene, &head::page_head(scene, at), ROOM, (main, aside))
+}

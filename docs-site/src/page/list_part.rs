@@ -1,0 +1,63 @@
+//! The parts of the lists of all pages.
+
+use super::Scene;
+use crate::{assets::OWN, frame::Frame};
+
+/// The maximum number of entries of a part.
+pub(crate) const MAX_ENTRIES: usize = 100;
+/// A part of the list of an entry's children, or of the top level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(super) parent: Option<usize>,
+    /// The number, from 0.
+    pub(super) number: usize,
+}
+
+impl Part {
+    /// The first part of a list.
+    pub(crate) const fn first(parent: Option<usize>) -> Self {
+        Self { parent, number: 0 }
+    }
+
+    /// The part of a list that contains the entry at a position.
+    pub(super) const fn with(parent: Option<usize>, position: usize) -> Self {
+        Self { parent, number: position / MAX_ENTRIES }
+    }
+
+    /// Finds a part by its file name.
+    pub(super) fn find(frame: &Frame, name: &str) -> Option<Self> {
+        let name = name.strip_prefix("pages.")?.strip_suffix(".html")?;
+        let (parent, number) = match name.split_once('.') {
+            None => (None, name),
+            Some((id, number)) => (Some(frame.page(&id.parse().ok()?)?), number),
+        };
+        let part = Self { parent, number: number.parse::<usize>().ok()?.checked_sub(1)? };
+        (part.number < part.count(frame)).then_some(part)
+    }
+
+    /// The file name of the part below `~site`.
+    pub(crate) fn name(&self, frame: &Frame) -> String {
+        let number = self.number + 1;
+        match self.parent {
+            None => format!("pages.{number}.html"),
+            Some(parent) => format!("pages.{}.{number}.html", frame.entries[parent].id),
+        }
+    }
+
+    pub(super) fn address(&self, scene: &Scene<'_>) -> String {
+        format!("{}{OWN}/{}", scene.base(), self.name(&scene.frame))
+    }
+
+    /// The number of parts of its list.
+    pub(super) fn count(&self, frame: &Frame) -> usize {
+        frame.shown(self.parent).len().div_ceil(MAX_ENTRIES)
+    }
+
+    /// All parts of all lists of a space.
+    pub(crate) fn all(frame: &Frame) -> impl Iterator<Item = Self> + '_ {
+        let parents = [None].into_iter().chain((0..frame.entries.len()).map(Some));
+        parents.flat_map(|parent| {
+            (0..Self::first(parent).count(frame)).map(move |number| Self { parent, number })
+        })
+    }
+}

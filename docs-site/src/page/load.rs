@@ -1,0 +1,122 @@
+//! Loading of the context for rendering pages.
+
+use std::sync::{Arc, OnceLock};
+
+use docs_core::{
+    Result,
+    model::{ContentRef, Customization},
+};
+
+use super::{
+    cache::{Caches, SpaceKey},
+    scene::{Scene, Surroundings},
+};
+use crate::{
+    address::Place,
+    encode::encoded,
+    frame::EntryKind,
+    gather::{gather_references, gather_spaces},
+    visit::Visit,
+    words::Words,
+};
+
+/// The maximum number of other variants that are searched for a page.
+const MAX_VARIANTS: usize = 20;
+
+impl<'s> Scene<'s> {
+    /// Loads the context for the pages of the requested space.
+    ///
+    /// # Errors
+    /// Those of the platform.
+    pub(crate) async fn of(visit: &'s Visit, caches: &Caches) -> Result<Self> {
+        Self::at(visit, caches, visit.place()?).await
+    }
+
+    /// Loads the context for the pages of any space of the site.
+    ///
+    /// # Errors
+    /// Those of the platform.
+    pub(crate) async fn at(visit: &'s Visit, caches: &Caches, place: Place<'s>) -> Result<Self> {
+        let (key, frame) = visit.named_frame(&caches.sites, &place).await?;
+        let (look, revision) = (visit.look(&place.space.id), key.revision.clone());
+        let key = visit.is_live().then(|| SpaceKey::of(visit, (key, &place.space.id)));
+        let kept = key.as_ref().and_then(|key| caches.surroundings.get(key));
+        let is_kept = kept.is_some();
+        let around = match kept {
+            Some(around) => around,
+            None => Arc::new(Surroundings {
+                addresses: visit.addresses(&place),
+                template: OnceLock::new(),
+                tree: OnceLock::new(),
+            }),
+        };
+        let mut addresses = around.addresses.clone();
+        addresses.frames.insert(addresses.space.clone(), Arc::clone(&frame));
+        let mut addresses = Arc::new(addresses);
+        gather_spaces(visit, &caches.sites, &frame.linked, &mut addresses).await?;
+        gather_references(visit, &caches.sites, targets_of(look), &mut addresses).await?;
+        let scene = Self {
+            visit,
+            canonical_base: visit.canonical_base(&visit.place()?),
+            base: format!("{}{}", visit.found.site_base_path, place.path),
+            places: visit.places(),
+            place,
+            look,
+            words: Words::of(look.internationalization.locale),
+            addresses,
+            frame,
+            revision,
+            around,
+            variants: Vec::new(),
+        };
+        if let Some(key) = key.filter(|_| !is_kept && !scene.addresses.is_passing) {
+            // Fills the layout before it is cached, because the cache weighs it only on insertion.
+            scene.template();
+            scene.whole_tree();
+            caches.surroundings.insert(key, Arc::clone(&scene.around));
+        }
+        Ok(scene)
+    }
+
+    /// Looks up a page in the variants of this space.
+    ///
+    /// # Errors
+    /// Those of the platform.
+    pub(super) async fn find_variants(&mut self, caches: &Caches, at: usize) -> Result<()> {
+        let Some(entry) = self.frame.entries.get(at) else { return Ok(()) };
+        let path = if self.frame.first() == Some(at) { "" } else { &*entry.path };
+        let (mut found, mut looked, mut is_passing) = (Vec::new(), 0, false);
+        for (number, place) in self.beside() {
+            if place.space.id == self.place.space.id {
+                found.push((number, encoded(path)));
+                continue;
+            }
+            looked += 1;
+            if looked > MAX_VARIANTS {
+                continue;
+            }
+            let (key, frame) = self.visit.named_frame(&caches.sites, place).await?;
+            is_passing |= !key.follows_from(place);
+            if frame.find(path).is_some_and(|at| frame.entries[at].kind == EntryKind::Document) {
+                found.push((number, encoded(path)));
+            }
+        }
+        self.variants = found;
+        if is_passing {
+            Arc::make_mut(&mut self.addresses).is_passing = true;
+        }
+        Ok(())
+    }
+}
+
+/// The targets of the links in a site's header, footer and announcement.
+fn targets_of(look: &Customization) -> impl Iterator<Item = &ContentRef> {
+    let header = look
+        .header
+        .links
+        .iter()
+        .flat_map(|link| link.to.iter().chain(link.links.iter().map(|link| &link.to)));
+    let footer = look.footer.groups.iter().flat_map(|group| group.links.iter().map(|link| &link.to));
+    let announced = look.announcement.iter().flat_map(|it| it.link.iter().map(|link| &link.to));
+    header.chain(footer).chain(announced)
+}

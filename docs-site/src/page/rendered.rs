@@ -1,0 +1,36 @@
+//! Rendered pages.
+
+use bytes::Bytes;
+use tokio::sync::OnceCell;
+
+use crate::{answer::gzipped, html::Html, tagged::Tagged};
+
+/// A rendered page.
+#[derive(Debug)]
+pub(crate) struct Rendered {
+    pub(crate) html: Tagged,
+    /// The gzip-compressed page, filled on first use; the inner `None` means that compression failed.
+    encoded: OnceCell<Option<Bytes>>,
+    /// `true` if search engines may index it.
+    pub(crate) is_indexed: bool,
+    /// `true` if the cache key covers everything that the page depends on. OpenAPI specifications change
+    /// independently of the content that shows them, so pages that show them are not cached.
+    pub(crate) is_kept: bool,
+}
+
+impl Rendered {
+    pub(super) fn new(html: Html, is_indexed: bool) -> Self {
+        Self { html: Tagged::of(html), encoded: OnceCell::new(), is_indexed, is_kept: true }
+    }
+
+    /// The gzip-compressed page, compressed on first use.
+    pub(crate) async fn encoded(&self) -> Option<Bytes> {
+        self.encoded.get_or_init(|| gzipped(&self.html.bytes)).await.clone()
+    }
+
+    /// The approximate memory in bytes, including the compressed form: a cache weighs a page only once, on
+    /// insertion.
+    pub(crate) fn weight(&self) -> usize {
+        self.html.bytes.len() + self.html.bytes.len() / 3
+    }
+}

@@ -1,0 +1,56 @@
+//! A rendered page tree.
+
+use std::collections::HashMap;
+
+use crate::{
+    frame::Frame,
+    html::{Html, Named},
+};
+
+/// A rendered tree, independent of the current page.
+#[derive(Debug)]
+pub(crate) struct WrittenTree {
+    pub(super) written: Named,
+    /// The byte offsets of the marks of each entry.
+    pub(super) marks: HashMap<usize, Marks>,
+}
+
+/// The byte offsets of the marks of an entry.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Marks {
+    /// The offset of the mark for the current page.
+    pub(super) current: Option<usize>,
+    /// The offset of the mark for an expanded entry.
+    pub(super) open: Option<usize>,
+}
+
+impl WrittenTree {
+    /// Writes the tree with the marks of the current page.
+    pub(super) fn write(&self, html: &mut Html, frame: &Frame, current: Option<usize>) {
+        let marks = |at: usize| self.marks.get(&at).copied().unwrap_or_default();
+        let way = current.into_iter().flat_map(|at| frame.above(at).chain([at]));
+        let open = way.filter_map(|at| Some((marks(at).open?, " open")));
+        let here = current.and_then(|at| Some((marks(at).current?, " aria-current=\"page\"")));
+        let mut all: Vec<(usize, &'static str)> = open.chain(here).collect();
+        all.sort_unstable();
+        let mut name = blake3::Hasher::new();
+        name.update(self.written.name().as_bytes());
+        for (at, mark) in &all {
+            name.update(&(*at as u64).to_le_bytes()).update(mark.as_bytes());
+        }
+        html.under(&name.finalize(), |html| {
+            let mut done = 0;
+            for (at, mark) in all {
+                html.piece(&self.written, done..at);
+                html.tags(mark);
+                done = at;
+            }
+            html.piece(&self.written, done..self.written.as_str().len());
+        });
+    }
+
+    /// The estimated memory in bytes.
+    pub(super) fn weight(&self) -> usize {
+        self.written.as_str().len() + self.marks.len() * 2 * size_of::<(usize, Marks)>()
+    }
+}

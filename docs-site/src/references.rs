@@ -1,0 +1,104 @@
+//! The references of a document: other spaces of the site, reusable content and OpenAPI operations.
+
+use std::{collections::HashMap, sync::Arc};
+
+/// The maximum number of page trees of other spaces that are loaded for the links of a page.
+pub(crate) const MAX_SPACES: usize = 20;
+
+use docs_core::{
+    model::{BlockKind, CellValue, ContentRef, Document, InlineKind, Part, ReusableId, SpaceId},
+    platform::{SpecDetail, SpecSubject},
+};
+
+/// Reusable contents by space and id.
+pub(crate) type Reused = HashMap<(SpaceId, ReusableId), Document>;
+
+/// The shown parts of OpenAPI specifications, by slug and subject.
+pub(crate) type Specs = HashMap<(String, SpecSubject), Arc<SpecDetail>>;
+
+/// The references of a document.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct References {
+    pub(crate) spaces: Vec<SpaceId>,
+    pub(crate) reused: Vec<(Option<SpaceId>, ReusableId)>,
+    pub(crate) shows_specs: bool,
+}
+
+impl References {
+    /// Collects the references of a document.
+    pub(crate) fn of(document: &Document) -> Self {
+        let mut found = Self::default();
+        for part in document.parts() {
+            match part {
+                Part::Block(block) => found.block(&block.kind),
+                Part::Inline(inline) => found.inline(&inline.kind),
+            }
+        }
+        found
+    }
+
+    /// The other spaces with referenced pages.
+    pub(crate) fn into_spaces(self) -> Vec<SpaceId> {
+        self.spaces
+    }
+
+    /// The approximate memory in bytes.
+    pub(crate) const fn weight(&self) -> usize {
+        self.spaces.len() * 64 + self.reused.len() * 128
+    }
+
+    fn block(&mut self, kind: &BlockKind) {
+        self.shows_specs |= SpecSubject::of(kind).is_some();
+        match kind {
+            BlockKind::ContentRef { target } | BlockKind::ReusableContent { target } => self.add(target),
+            BlockKind::Table(table) => {
+                for value in table.records.values().flat_map(|record| record.values.values()) {
+                    if let CellValue::Reference(target) = value {
+                        self.add(target);
+                    }
+                }
+            }
+            // Images and files belong to the space itself.
+            _ => {}
+        }
+    }
+
+    fn inline(&mut self, kind: &InlineKind) {
+        match kind {
+            InlineKind::Link { target, .. } | InlineKind::Mention { target } => self.add(target),
+            InlineKind::Button { target: Some(target), .. } => self.add(target),
+            _ => {}
+        }
+    }
+
+    /// Adds the space or reusable content that a target references.
+    pub(crate) fn add(&mut self, target: &ContentRef) {
+        match target {
+            ContentRef::Page { space: Some(space), .. } | ContentRef::Anchor { space: Some(space), .. }
+                if self.spaces.len() <= MAX_SPACES && !self.spaces.contains(space) =>
+            {
+                self.spaces.push(space.clone());
+            }
+            ContentRef::ReusableContent { reusable_content, space } => {
+                self.reused.push((space.clone(), reusable_content.clone()));
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spaces_beyond_the_bound_are_left_out() {
+        let mut found = References::default();
+        for number in 0..MAX_SPACES + 9 {
+            let space = Some(format!("space{number}").parse().expect("an id"));
+            found.add(&ContentRef::Page { page: "page".parse().expect("an id"), space });
+        }
+        // The space of the page itself may be one of them.
+        assert_eq!(found.into_spaces().len(), MAX_SPACES + 1);
+    }
+}

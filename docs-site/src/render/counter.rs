@@ -1,0 +1,85 @@
+//! Counters of one page, with their limits.
+
+use std::cell::Cell;
+
+use maud::Markup;
+
+use super::math;
+
+/// The maximum number of uses of reusable content per page.
+const MAX_REUSES: u32 = 500;
+/// The maximum number of operations, webhooks and schemas rendered per page.
+const MAX_DESCRIBED: u32 = 500;
+/// The sizes in bytes of reusable content, and of operations, webhooks and schemas, after which a page
+/// renders no more of them. Without them, a page could repeat one long text any number of times.
+const MAX_REUSED_BYTES: usize = 4 << 20;
+const MAX_DESCRIBED_BYTES: usize = 4 << 20;
+
+/// Counters of one page.
+#[derive(Debug, Default)]
+pub(crate) struct Counter {
+    pub(super) groups: Cell<u32>,
+    pub(super) reuses: Cell<u32>,
+    pub(super) described: Cell<u32>,
+    pub(super) reused_bytes: Cell<usize>,
+    pub(super) described_bytes: Cell<usize>,
+    pub(super) formulas: math::Budget,
+}
+
+impl Counter {
+    /// Returns `true` if anything was counted.
+    pub(super) fn has_counted(&self) -> bool {
+        let counted = [&self.groups, &self.reuses, &self.described].into_iter().any(|count| count.get() > 0);
+        counted || self.formulas.is_taken()
+    }
+
+    pub(super) fn next_group(&self) -> u32 {
+        self.groups.set(self.groups.get() + 1);
+        self.groups.get()
+    }
+
+    /// Counts a use of reusable content; returns `true` if it is within the limits.
+    pub(super) fn counts_reuse(&self) -> bool {
+        self.reuses.set(self.reuses.get() + 1);
+        self.reuses.get() <= MAX_REUSES && self.reused_bytes.get() < MAX_REUSED_BYTES
+    }
+
+    /// Counts an operation, webhook or schema; returns `true` if it is within the limits.
+    pub(super) fn counts_described(&self) -> bool {
+        self.described.set(self.described.get() + 1);
+        self.described.get() <= MAX_DESCRIBED && self.described_bytes.get() < MAX_DESCRIBED_BYTES
+    }
+
+    /// Adds the size of rendered reusable content.
+    pub(super) fn add_reused(&self, drawn: Markup) -> Markup {
+        self.reused_bytes.set(self.reused_bytes.get() + drawn.0.len());
+        drawn
+    }
+
+    /// Adds the size of a rendered operation, webhook or schema.
+    pub(super) fn add_described(&self, drawn: Markup) -> Markup {
+        self.described_bytes.set(self.described_bytes.get() + drawn.0.len());
+        drawn
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reusable_contents_beyond_the_bound_are_left_out() {
+        let counter = Counter::default();
+        let shown = (0..=MAX_REUSES).filter(|_| counter.counts_reuse()).count();
+        assert_eq!(u32::try_from(shown), Ok(MAX_REUSES));
+    }
+
+    #[test]
+    fn subjects_of_specifications_beyond_their_bytes_are_left_out() {
+        let counter = Counter::default();
+        drop(counter.add_described(maud::PreEscaped("x".repeat(MAX_DESCRIBED_BYTES - 1))));
+        assert!(counter.counts_described());
+        drop(counter.add_described(maud::PreEscaped("x".to_owned())));
+        assert!(!counter.counts_described());
+    }
+}

@@ -1,0 +1,27 @@
+//! The position of a node during rendering, with its limits.
+
+/// The maximum nesting depth of blocks and inline elements. Deeper content is shown as plain text.
+const MAX_DEPTH: usize = 40;
+/// The maximum nesting depth of reusable content.
+pub(super) const MAX_REUSE_DEPTH: usize = 5;
+
+/// The position of a node during rendering.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct At {
+    /// The number of enclosing blocks and inline elements.
+    pub(super) depth: usize,
+    /// The number of enclosing reusable contents.
+    pub(super) reuses: usize,
+    /// `true` within descriptions of OpenAPI specifications.
+    pub(super) is_told: bool,
+}
+
+impl At {
+    pub(super) const fn inner(self) -> Self {
+        Self { depth: self.depth + 1, ..self }
+    }
+
+    pub(super) const fn is_deep(self) -> bool {
+        self.depth > MAX_DEPTH
+    }
+}

@@ -1,0 +1,76 @@
+//! The renderer of the blocks of one page.
+
+use docs_core::model::{ContentRef, Document, ExternalLinksTarget};
+use maud::Markup;
+
+use super::{At, Counter, gap::Gaps};
+use crate::{
+    address::{Addresses, Picture, Target},
+    html::Html,
+    references::{Reused, Specs},
+    words::Words,
+};
+
+/// Renders the blocks of one page.
+#[derive(Debug)]
+pub(crate) struct Renderer<'r> {
+    pub(crate) addresses: &'r Addresses,
+    pub(crate) reused: &'r Reused,
+    pub(crate) specs: &'r Specs,
+    pub(crate) words: &'r Words,
+    /// The target of external links.
+    pub(crate) outside: ExternalLinksTarget,
+    /// Numbers the tab groups and notes of the page.
+    pub(crate) counter: &'r Counter,
+    /// Collects placeholders while a document is prerendered without a site.
+    pub(crate) gaps: Option<&'r Gaps>,
+}
+
+impl Renderer<'_> {
+    /// Writes a whole document.
+    pub(crate) fn write_document(&self, html: &mut Html, document: &Document) {
+        self.write_blocks(html, &document.nodes, At::default());
+    }
+
+    /// Resolves a reference.
+    pub(super) fn target(&self, target: &ContentRef) -> Target {
+        self.gaps.inspect(|gaps| gaps.asks(target));
+        self.addresses.target(target)
+    }
+
+    /// Resolves the address of an image, with its size if known.
+    pub(super) fn picture(&self, target: &ContentRef) -> Option<Picture> {
+        self.gaps.inspect(|gaps| gaps.asks(target));
+        self.addresses.picture(target)
+    }
+
+    /// Wraps content in a link. Without an address, the content is not linked.
+    pub(super) fn linked(&self, target: &Target, class: Option<&str>, inner: Markup) -> Markup {
+        Html::markup_of(|html| self.write_linked(html, (target, class), |html| html.markup(&inner)))
+    }
+
+    /// Writes content within a link. Without an address, the content is not linked.
+    pub(super) fn write_linked(
+        &self,
+        html: &mut Html,
+        (target, class): (&Target, Option<&str>),
+        inner: impl FnOnce(&mut Html),
+    ) {
+        let Some(href) = &target.href else {
+            html.tags("<span").attribute_if(" class=\"", class).tags(">");
+            inner(html);
+            html.tags("</span>");
+            return;
+        };
+        html.tags("<a").attribute_if(" class=\"", class).attribute(" href=\"", href);
+        if target.is_outside {
+            html.tags(" rel=\"noopener\"");
+        }
+        if target.is_outside && self.outside == ExternalLinksTarget::Blank {
+            html.tags(" target=\"_blank\"");
+        }
+        html.tags(">");
+        inner(html);
+        html.tags("</a>");
+    }
+}
