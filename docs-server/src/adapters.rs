@@ -9,28 +9,20 @@ use docs_core::{
     store::Blobs,
 };
 
+pub(crate) use self::first_import::FirstImport;
+#[cfg(not(all(feature = "blobs", feature = "git", feature = "pdf", feature = "web")))]
+use self::missing_feature::refuse;
 use crate::{ServerConfig, ServerError, config::files_origin, search_index, store_url::Users};
 
+mod first_import;
 #[cfg(feature = "git")]
 mod git;
+#[cfg(not(all(feature = "blobs", feature = "git", feature = "pdf", feature = "web")))]
+mod missing_feature;
 pub(crate) mod worker;
 
 #[cfg(feature = "git")]
 pub use git::handbook;
-
-/// The content that the first start creates.
-pub(crate) struct FirstImport {
-    /// Title of the space and of the site.
-    pub(crate) title: String,
-    /// The repository to import. Without one, the space stays empty.
-    pub(crate) source: Option<Source>,
-}
-
-pub(crate) struct Source {
-    pub(crate) url: String,
-    /// `true` if the repository is local, so that the import can be awaited at the start.
-    pub(crate) is_at_hand: bool,
-}
 
 /// Builds the platform that a configuration describes. Also returns the content of its first start.
 pub(crate) async fn platform(
@@ -91,11 +83,6 @@ fn addresses(builder: Builder, config: &ServerConfig, base: &str) -> Result<Buil
         return Err(refused("must begin with https, as --base-url does: browsers load nothing else"));
     }
     Ok(builder.files_origin(&origin))
-}
-
-#[cfg(not(all(feature = "blobs", feature = "git", feature = "pdf", feature = "web")))]
-fn refuse(is_given: bool, flag: &'static str, feature: &'static str) -> Result<(), ServerError> {
-    if is_given { Err(ServerError::Feature { flag, feature }) } else { Ok(()) }
 }
 
 #[cfg(feature = "blobs")]

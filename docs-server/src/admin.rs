@@ -2,21 +2,21 @@
 
 mod audit;
 mod member;
+mod queries;
 mod store;
 mod token;
 
 use clap::Subcommand;
-use docs_core::{
-    Platform,
-    model::{Timestamp, UserId},
-    platform::NewUser,
-    store::{Page, PageRequest},
+use docs_core::platform::NewUser;
+
+use self::{
+    audit::Audit,
+    member::Member,
+    queries::{Outcome, each, user},
+    store::StoreTask,
+    token::Token,
 };
-
-use self::{audit::Audit, member::Member, store::StoreTask, token::Token};
 use crate::{ServerConfig, ServerError, StoreUrl, adapters, store_url::Users};
-
-type Outcome<T> = Result<T, ServerError>;
 
 /// The subcommands of `admin`.
 #[derive(Subcommand, Debug)]
@@ -129,31 +129,4 @@ impl Admin {
             }
         }
     }
-}
-
-/// Calls `show` for every item of a list, page by page.
-async fn each<T>(
-    mut list: impl AsyncFnMut(PageRequest) -> docs_core::Result<Page<T>>,
-    mut show: impl FnMut(T),
-) -> Outcome<()> {
-    let mut page = PageRequest::default();
-    loop {
-        let found = list(page.clone()).await?;
-        found.items.into_iter().for_each(&mut show);
-        page.page = found.next;
-        if page.page.is_none() {
-            return Ok(());
-        }
-    }
-}
-
-fn time(flag: &'static str, text: &str) -> Outcome<Timestamp> {
-    let wrong =
-        |_| ServerError::flag(flag, format_args!("`{text}` is no time; write it like 2030-12-31T00:00:00Z"));
-    serde_json::from_value(text.into()).map_err(wrong)
-}
-
-async fn user(platform: &Platform, email: &str) -> Outcome<UserId> {
-    let found = platform.as_platform().users().by_email(email).await;
-    Ok(found.map_err(|why| ServerError::other(format!("{email}: {why}")))?.id)
 }

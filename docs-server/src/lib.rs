@@ -47,6 +47,7 @@ mod export;
 mod health_check;
 mod home;
 mod search_index;
+mod search_place;
 mod serve;
 mod server;
 mod setup;
@@ -61,7 +62,7 @@ pub use config::{
     GitCachePlace, Outbound, SamlMode, Secret, ServerConfig, TranslatorKey, TranslatorKind, WorkerProgram,
 };
 pub use error::ServerError;
-pub use search_index::SearchPlace;
+pub use search_place::SearchPlace;
 pub use serve::{ConnectionConfig, Pace};
 pub use server::Server;
 pub use setup::{FirstStart, HANDBOOK_URL, MAIN, create_site, first_start, import, imported};

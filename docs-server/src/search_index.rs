@@ -1,44 +1,15 @@
-//! The location of the search index of a server.
+//! Opening of the search index of a server.
 
 use std::{
-    convert::Infallible,
-    fmt,
     path::{Path, PathBuf},
-    str::FromStr,
     sync::Arc,
 };
 
 use docs_core::ports::SearchIndex;
 
-use crate::{ServerConfig, ServerError, StoreUrl};
+use crate::{ServerConfig, ServerError, StoreUrl, search_place::SearchPlace};
 
 const FLAG: &str = "--search-index";
-
-/// The location of the search index. An index belongs to one process and updates itself from the store.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum SearchPlace {
-    /// In memory, rebuilt from the store at each start.
-    Memory,
-    /// In a folder, reused at the next start.
-    Folder(PathBuf),
-}
-
-impl FromStr for SearchPlace {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(if text == "memory" { Self::Memory } else { Self::Folder(text.into()) })
-    }
-}
-
-impl fmt::Display for SearchPlace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Memory => f.write_str("memory"),
-            Self::Folder(folder) => folder.display().fmt(f),
-        }
-    }
-}
 
 /// Opens the configured index. The default is a folder for an SQLite store, and memory for other stores.
 pub(crate) fn open(config: &ServerConfig) -> Result<Arc<dyn SearchIndex>, ServerError> {

@@ -14,7 +14,7 @@ use docs_git::{EmbeddedCheckout, FolderCheckout, GitClient, Limits, LocalRemote,
 use rust_embed::RustEmbed;
 use url::Url;
 
-use super::{FirstImport, Source};
+use super::first_import::{FirstImport, Source};
 use crate::{ByteSize, GitCachePlace, HANDBOOK_URL, MAIN, ServerConfig, ServerError, StoreUrl};
 
 /// Default of `--git-cache-size`, in bytes.

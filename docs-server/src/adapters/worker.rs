@@ -21,7 +21,7 @@ const COMMAND: &str = "worker";
 pub(crate) fn equip(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
     let fonts = config.fonts.as_deref();
     #[cfg(not(feature = "pdf"))]
-    super::refuse(fonts.is_some(), "--fonts", "pdf")?;
+    super::missing_feature::refuse(fonts.is_some(), "--fonts", "pdf")?;
     // Fails at the start instead of at the first PDF.
     #[cfg(feature = "pdf")]
     let typesetter = typesetter(fonts)?;
@@ -56,7 +56,7 @@ pub(crate) fn equip(builder: Builder, config: &ServerConfig) -> Result<Builder, 
 /// Without these features there is no such work. `--fonts` is rejected.
 #[cfg(not(feature = "worker"))]
 pub(crate) fn equip(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
-    super::refuse(config.fonts.is_some(), "--fonts", "pdf")?;
+    super::missing_feature::refuse(config.fonts.is_some(), "--fonts", "pdf")?;
     Ok(builder)
 }
 

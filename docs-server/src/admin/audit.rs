@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use docs_core::{Platform, platform::AuditFilter, store::PageRequest};
 
-use super::{Outcome, time, user};
+use super::queries::{Outcome, time, user};
 use crate::ServerError;
 
 #[derive(Subcommand, Debug)]

@@ -6,7 +6,7 @@ use docs_core::{
     model::{OrgId, Role},
 };
 
-use super::{Outcome, user};
+use super::queries::{Outcome, user};
 use crate::ServerError;
 
 #[derive(Subcommand, Debug)]

@@ -6,7 +6,7 @@ use docs_core::{
     platform::{CollectMode, Collected},
 };
 
-use super::Outcome;
+use super::queries::Outcome;
 use crate::ServerError;
 
 /// A maintenance command for a store.

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use docs_core::{Platform, platform::NewToken};
 
-use super::{Outcome, each, time, user};
+use super::queries::{Outcome, each, time, user};
 use crate::ServerError;
 
 #[derive(Subcommand, Debug)]

@@ -11,7 +11,6 @@ use super::{modules::Modules, packages};
 /// Crates whose files may form cycles, with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("docs-core", "being moved into layers"),
-    ("docs-server", "not yet cut"),
 ];
 
 type Uses = BTreeMap<(usize, usize), BTreeSet<String>>;

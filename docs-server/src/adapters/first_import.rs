@@ -1,0 +1,15 @@
+//! The content of a new platform.
+
+/// The content that the first start creates.
+pub(crate) struct FirstImport {
+    /// Title of the space and of the site.
+    pub(crate) title: String,
+    /// The repository to import. Without one, the space stays empty.
+    pub(crate) source: Option<Source>,
+}
+
+pub(crate) struct Source {
+    pub(crate) url: String,
+    /// `true` if the repository is local, so that the import can be awaited at the start.
+    pub(crate) is_at_hand: bool,
+}

@@ -1,0 +1,38 @@
+//! Arguments and lists that several commands share.
+
+use docs_core::{
+    Platform,
+    model::{Timestamp, UserId},
+    store::{Page, PageRequest},
+};
+
+use crate::ServerError;
+
+pub(super) type Outcome<T> = Result<T, ServerError>;
+
+/// Calls `show` for every item of a list, page by page.
+pub(super) async fn each<T>(
+    mut list: impl AsyncFnMut(PageRequest) -> docs_core::Result<Page<T>>,
+    mut show: impl FnMut(T),
+) -> Outcome<()> {
+    let mut page = PageRequest::default();
+    loop {
+        let found = list(page.clone()).await?;
+        found.items.into_iter().for_each(&mut show);
+        page.page = found.next;
+        if page.page.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+pub(super) fn time(flag: &'static str, text: &str) -> Outcome<Timestamp> {
+    let wrong =
+        |_| ServerError::flag(flag, format_args!("`{text}` is no time; write it like 2030-12-31T00:00:00Z"));
+    serde_json::from_value(text.into()).map_err(wrong)
+}
+
+pub(super) async fn user(platform: &Platform, email: &str) -> Outcome<UserId> {
+    let found = platform.as_platform().users().by_email(email).await;
+    Ok(found.map_err(|why| ServerError::other(format!("{email}: {why}")))?.id)
+}
