@@ -9,9 +9,7 @@ use std::{
 use super::{modules::Modules, packages};
 
 /// Crates whose files may form cycles, with the reason.
-const EXCEPTIONS: &[(&str, &str)] = &[
-    ("docs-core", "being moved into layers"),
-];
+const EXCEPTIONS: &[(&str, &str)] = &[("docs-core", "being moved into layers")];
 
 type Uses = BTreeMap<(usize, usize), BTreeSet<String>>;
 
