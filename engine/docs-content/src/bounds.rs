@@ -24,31 +24,31 @@ use super::{
 pub(crate) type Check = Result<(), String>;
 
 pub(crate) fn check_pages(pages: u64) -> Check {
-    within(pages, MAX_SPACE_PAGES, "would make", "pages of the space")
+    within(pages, MAX_SPACE_PAGES, "pages per space")
 }
 
 pub(crate) fn check_files(files: u64) -> Check {
-    within(files, MAX_SPACE_FILES, "would make", "files of the space")
+    within(files, MAX_SPACE_FILES, "files per space")
 }
 
 pub(crate) fn check_reusables(reusables: u64) -> Check {
-    within(reusables, MAX_REUSABLES, "would make", "reusable contents of the space")
+    within(reusables, MAX_REUSABLES, "reusable contents per space")
 }
 
 pub(crate) fn check_siblings(siblings: u64) -> Check {
-    within(siblings, MAX_SIBLINGS, "would make", "pages directly below one page")
+    within(siblings, MAX_SIBLINGS, "child pages per page")
 }
 
 pub(crate) fn check_levels(levels: usize) -> Check {
-    within(levels as u64, MAX_PAGE_LEVELS, "would make", "levels of pages")
+    within(levels as u64, MAX_PAGE_LEVELS, "levels of pages")
 }
 
 pub(crate) fn check_path(bytes: usize) -> Check {
-    within(bytes as u64, MAX_PATH_BYTES, "would make a path of", "bytes")
+    within(bytes as u64, MAX_PATH_BYTES, "bytes per path")
 }
 
-fn within(has: u64, most: usize, verb: &str, unit: &str) -> Check {
-    if has <= most as u64 { Ok(()) } else { Err(format!("{verb} more than {most} {unit}")) }
+fn within(has: u64, most: usize, unit: &str) -> Check {
+    if has <= most as u64 { Ok(()) } else { Err(format!("exceeds the limit of {most} {unit}")) }
 }
 
 /// Checks the content that a change produced. Its nodes are in the session.

@@ -76,7 +76,7 @@ impl BuildPage {
         entry.body = self.body.body();
         entry.source = self.source;
         if self.kind != PageKind::Document && !entry.body.is_empty() {
-            return Err(invalid("document", "is for documents only"));
+            return Err(invalid("document", "is allowed for documents only"));
         }
         patch::check_complete(&entry)?;
         Ok(entry)
@@ -210,7 +210,7 @@ impl Builder {
 
     fn add_page(&mut self, page: BuildPage) -> ContentResult<Option<String>> {
         if self.pages.contains_key(&page.id) {
-            return Err(invalid("page", format!("is `{}`, which came before", page.id)));
+            return Err(invalid("page", format!("is `{}`, which is a duplicate", page.id)));
         }
         let above = self.place_above(page.parent.as_ref(), page.kind)?;
         bounds::check_pages(self.pages.len() as u64 + 1).map_err(|what| invalid("page", what))?;
@@ -247,12 +247,12 @@ impl Builder {
     fn place_above(&self, parent: Option<&PageId>, kind: PageKind) -> ContentResult<PagePlace> {
         let Some(parent) = parent else { return Ok(PagePlace::default()) };
         if kind == PageKind::Group {
-            return Err(invalid("parent", "is not the top level, where groups have to be"));
+            return Err(invalid("parent", "must be the top level for a group"));
         }
         match self.pages.get(parent) {
             Some((above, place)) if above.kind.is_parent() => Ok(*place),
-            Some(_) => Err(invalid("parent", "is a page that can have none below it")),
-            None => Err(invalid("parent", format!("is `{parent}`, which did not come before"))),
+            Some(_) => Err(invalid("parent", "must be a page that can have child pages")),
+            None => Err(invalid("parent", format!("is `{parent}`, which must precede its child pages"))),
         }
     }
 
@@ -281,7 +281,7 @@ impl Builder {
     fn add_other(&mut self, key: Key, value: Bytes, field: &'static str) -> ContentResult<()> {
         match self.others.insert(key, value) {
             None => Ok(()),
-            Some(_) => Err(invalid(field, "came before")),
+            Some(_) => Err(invalid(field, "is a duplicate")),
         }
     }
 

@@ -58,7 +58,7 @@ impl Content {
                 Some(keys::REDIRECT) => {
                     problems.extend(redirects::check(&key, &value).err().map(|error| error.to_string()));
                 }
-                _ => problems.push(format!("the key `{key}` is of no known class")),
+                _ => problems.push(format!("the key `{key}` has an unknown class")),
             }
         }
         expected.extend(self.expected_links(domain, &sources, &targets).await?);
@@ -113,7 +113,7 @@ fn check_derived(
     }
     for key in expected.keys().chain(found.keys()).collect::<BTreeSet<_>>() {
         if expected.get(key) != found.get(key) {
-            problems.push(format!("the derived entry `{key}` is not what the records say"));
+            problems.push(format!("the derived entry `{key}` does not match the records"));
         }
     }
 }
@@ -125,7 +125,7 @@ fn check_page(
     problems: &mut Vec<String>,
 ) {
     if entry.kind.has_slug() == entry.slug.is_empty() {
-        problems.push(format!("the page `{id}` has a slug or lacks one against its kind"));
+        problems.push(format!("the page `{id}` must have a slug exactly if its kind has one"));
     }
     if entry.kind == PageKind::Group && entry.parent.is_some() {
         problems.push(format!("the group `{id}` is not at the top level"));
@@ -134,15 +134,14 @@ fn check_page(
     let mut above = entry.parent.as_ref();
     while let Some(parent) = above {
         let Some(next) = pages.get(parent) else {
-            problems.push(format!("above the page `{id}` stands `{parent}`, which does not exist"));
+            problems.push(format!("the parent `{parent}` of the page `{id}` does not exist"));
             return;
         };
         if !next.kind.is_parent() {
-            problems
-                .push(format!("the page `{id}` stands below `{parent}`, which can have no pages below it"));
+            problems.push(format!("the parent `{parent}` of the page `{id}` cannot have child pages"));
         }
         if !seen.insert(parent) {
-            problems.push(format!("the page `{id}` stands below itself"));
+            problems.push(format!("the page `{id}` is its own ancestor"));
             return;
         }
         above = next.parent.as_ref();

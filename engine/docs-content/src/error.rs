@@ -48,9 +48,7 @@ impl From<ContentError> for Error {
             ContentError::Invalid { index, field, message } => {
                 Self::invalid(&format!("changes[{index}].{field}"), message)
             }
-            ContentError::TooLarge(_) => {
-                Self::conflict(format!("{error}; make it smaller, then merge again"))
-            }
+            ContentError::TooLarge(_) => Self::conflict(format!("{error}; reduce it, then merge again")),
             // An object that a live record references is missing or malformed: never the caller's fault.
             other => Self::internal(other),
         }

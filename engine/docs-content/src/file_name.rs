@@ -13,13 +13,13 @@ const MAX_EXTENSION: usize = 32;
 /// The requirement that the name violates, as the end of a sentence.
 pub fn check_file_name(name: &str) -> Result<(), &'static str> {
     if name.chars().any(|c| matches!(c, '/' | '\\')) {
-        return Err("must be a name without a folder: no `/` and no `\\`");
+        return Err("must be a name without `/` and `\\`");
     }
     if name.chars().any(misleads) {
-        return Err("must not contain control characters or characters that change the direction of text");
+        return Err("must not contain control characters or bidirectional formatting characters");
     }
     if is_no_name(name) {
-        return Err("must be a name of more than dots and spaces");
+        return Err("must not consist of dots and spaces only");
     }
     Ok(())
 }

@@ -113,13 +113,18 @@ pub(crate) fn class(name: &str) -> (Key, Key) {
 
 /// Parses the id at the end of a key.
 pub(crate) fn id<T: std::str::FromStr>(key: &str) -> ContentResult<T> {
-    last_segment(key).parse().map_err(|_| ContentError::Corrupt(format!("the key `{key}` ends in no id")))
+    last_segment(key).parse().map_err(|_| {
+        ContentError::Corrupt(format!(
+            "the key `{key}` does not end with \
+                                                                         an id"
+        ))
+    })
 }
 
 /// Parses the page id in a derived entry.
 pub(crate) fn page_of(key: &str, value: &Bytes) -> ContentResult<PageId> {
     serde_json::from_slice(value)
-        .map_err(|_| ContentError::Corrupt(format!("the entry `{key}` holds no page id")))
+        .map_err(|_| ContentError::Corrupt(format!("the entry `{key}` contains no page id")))
 }
 
 /// Returns the entries derived from a page record.

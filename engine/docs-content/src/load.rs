@@ -95,7 +95,10 @@ impl From<Fault> for Stop {
     fn from(fault: Fault) -> Self {
         match fault {
             Fault::Missing(nodes) => Self::Need(Need { nodes, texts: BTreeSet::new() }),
-            Fault::Corrupt(what) => Self::Fail(ContentError::Corrupt(format!("a node of the map: {what}"))),
+            Fault::Corrupt(what) => Self::Fail(ContentError::Corrupt(format!(
+                "a node of the map is damaged: \
+                                                                              {what}"
+            ))),
         }
     }
 }
@@ -132,7 +135,7 @@ impl Gather {
     }
 }
 
-/// What all operations share: the object store and the caches over it.
+/// The shared state of all operations: the object store and its caches.
 pub(crate) struct Shared {
     objects: Arc<dyn Objects>,
     nodes: Cache<Id, Arc<Node>, CacheWeight>,
@@ -520,7 +523,7 @@ impl<'a> Session<'a> {
 
     async fn load(&mut self, need: Need) -> ContentResult<()> {
         if need.is_empty() {
-            return Err(ContentError::Corrupt("a pass needs nothing and does not end".into()));
+            return Err(ContentError::Corrupt("a pass needs no objects and does not end".into()));
         }
         for (hash, bytes) in self.get(&need.nodes).await? {
             let node =
@@ -549,7 +552,7 @@ impl<'a> Session<'a> {
             let found = self.shared.objects.get(&self.domain, chunk).await?;
             if found.len() != chunk.len() {
                 return Err(ContentError::Corrupt(
-                    "the object store answers another number of objects".into(),
+                    "the object store returned a wrong number of objects".into(),
                 ));
             }
             for (hash, bytes) in chunk.iter().zip(found) {

@@ -118,7 +118,7 @@ pub(crate) fn ancestors(
             return Err(cycle(&id));
         }
         let Some(above) = page(session, root, &id)? else {
-            return Err(damaged(format!("the page {id} is a parent and does not exist")));
+            return Err(damaged(format!("the parent page {id} does not exist")));
         };
         next = above.parent.clone();
         out.push((id, above));
@@ -147,7 +147,7 @@ pub(crate) fn variables(session: &Session<'_>, root: &Hash) -> Step<BTreeMap<Str
 }
 
 pub(crate) fn cycle(at: &PageId) -> super::load::Stop {
-    damaged(format!("the pages above or below {at} have no end"))
+    damaged(format!("the ancestors or descendants of {at} form a cycle"))
 }
 
 fn damaged(what: String) -> super::load::Stop {

@@ -375,7 +375,7 @@ fn spent(session: &Session<'_>, root: &Hash) -> Step<Vec<Key>> {
 
 /// Parses the location of a trace and the page that left it.
 fn parts(key: &str) -> ContentResult<(Option<PageId>, String, PageId)> {
-    let damaged = || ContentError::Corrupt(format!("the key `{key}` is of no redirect"));
+    let damaged = || ContentError::Corrupt(format!("the key `{key}` is not the key of a redirect"));
     let Ok([_, _, parent, slug, page]) = <[String; 5]>::try_from(segments(key)) else {
         return Err(damaged());
     };
@@ -392,7 +392,7 @@ pub(crate) fn check(key: &str, value: &[u8]) -> ContentResult<()> {
             parts(key)?;
             decode::<Trace>(key, value).map(drop)
         }
-        _ => Err(ContentError::Corrupt(format!("the key `{key}` is of no redirect"))),
+        _ => Err(ContentError::Corrupt(format!("the key `{key}` is not the key of a redirect"))),
     }
 }
 

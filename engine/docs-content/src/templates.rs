@@ -20,11 +20,7 @@ macro_rules! files {
 }
 
 pub const TEMPLATES: [Template; 5] = [
-    Template {
-        id: "blank",
-        summary: "One page to write on.",
-        files: files!("blank": "SUMMARY.md", "README.md"),
-    },
+    Template { id: "blank", summary: "One empty page.", files: files!("blank": "SUMMARY.md", "README.md") },
     Template {
         id: "product-docs",
         summary: "Documentation of a product: first steps, guides, help.",
@@ -54,7 +50,7 @@ pub const TEMPLATES: [Template; 5] = [
     },
     Template {
         id: "changelog",
-        summary: "What changed, a page for each version.",
+        summary: "Release notes with a page for each version.",
         files: files!("changelog":
             "SUMMARY.md",
             "README.md",

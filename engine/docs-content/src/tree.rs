@@ -120,7 +120,7 @@ impl PageTree {
             tree.bytes += pages.iter().map(|page| page.path.len() as u64 + PAGE_BYTES).sum::<u64>();
             Ok(tree)
         } else {
-            Err(ContentError::Corrupt("some pages cannot be reached from the top level".into()))
+            Err(ContentError::Corrupt("some pages are not reachable from the top level".into()))
         }
     }
 

@@ -49,7 +49,7 @@ pub fn create_durable_folder(path: &Path) -> io::Result<()> {
 
 /// Returns options that create files accessible only to their owner.
 fn options() -> OpenOptions {
-    #[cfg_attr(not(unix), expect(unused_mut, reason = "the rights are those of Unix"))]
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "permissions apply on Unix only"))]
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);

@@ -68,7 +68,7 @@ impl Machine<'_> {
             Value::Null => 0.0,
             Value::Boolean(value) => f64::from(u8::from(*value)),
             Value::Number(number) => *number,
-            Value::BigInt(_) => return Err(EvalError::wrong("a big integer is used as a number")),
+            Value::BigInt(_) => return Err(EvalError::wrong("a big integer cannot be used as a number")),
             Value::Text(text) => {
                 self.charge(text.len() / 16)?;
                 number::parse(text)
@@ -156,7 +156,7 @@ impl Machine<'_> {
         let (a, b) = match (self.numeric(a)?, self.numeric(b)?) {
             (Value::BigInt(a), Value::BigInt(b)) => return big(operator, a, b),
             (Value::Number(a), Value::Number(b)) => (a, b),
-            _ => return Err(EvalError::wrong("a big integer is mixed with a number")),
+            _ => return Err(EvalError::wrong("a big integer cannot be mixed with a number")),
         };
         let bits = |number: f64| number::to_i32(number);
         let shift = bits(b) as u32 & 31;
@@ -196,7 +196,7 @@ fn big(operator: BinaryOp, a: i128, b: i128) -> Eval<Value> {
         BinaryOp::Subtract => a.checked_sub(b),
         BinaryOp::Multiply => a.checked_mul(b),
         BinaryOp::Divide | BinaryOp::Remainder if b == 0 => {
-            return Err(EvalError::wrong("a big integer is divided by zero"));
+            return Err(EvalError::wrong("a big integer cannot be divided by zero"));
         }
         BinaryOp::Divide => a.checked_div(b),
         BinaryOp::Remainder => a.checked_rem(b),
@@ -206,7 +206,7 @@ fn big(operator: BinaryOp, a: i128, b: i128) -> Eval<Value> {
             .and_then(|count| 1_i128.checked_shl(count))
             .and_then(|factor| a.checked_mul(factor)),
         BinaryOp::ShiftRight => count().map(|count| a >> count.min(127)),
-        BinaryOp::ShiftRightZero => return Err(EvalError::wrong("`>>>` does not take big integers")),
+        BinaryOp::ShiftRightZero => return Err(EvalError::wrong("`>>>` does not support big integers")),
         BinaryOp::BitAnd => Some(a & b),
         BinaryOp::BitOr => Some(a | b),
         BinaryOp::BitXor => Some(a ^ b),

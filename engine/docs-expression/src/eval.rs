@@ -161,7 +161,7 @@ impl Machine<'_> {
                         self.charge(characters.clone().count())?;
                         values.extend(characters.map(|c| Value::from(&*c.encode_utf8(&mut [0; 4]))));
                     }
-                    _ => return Err(EvalError::wrong("`...` takes an array or a text")),
+                    _ => return Err(EvalError::wrong("`...` requires an array or a string")),
                 },
             }
             if values.len() > MAX_ITEMS {
@@ -297,23 +297,23 @@ impl Machine<'_> {
                 FunctionKind::Method(method) => methods::call(self, object, method, &arguments),
                 FunctionKind::Written { .. } => self.call(&member, arguments.into()),
             },
-            _ => Err(EvalError::wrong("what is called is no function")),
+            _ => Err(EvalError::wrong("the called value is not a function")),
         }
     }
 
     /// Calls a function defined in the expression.
     pub(super) fn call(&mut self, function: &Value, arguments: Arguments) -> Eval<Value> {
         let Value::Function(called) = function else {
-            return Err(EvalError::wrong("what is called is no function"));
+            return Err(EvalError::wrong("the called value is not a function"));
         };
         let FunctionKind::Written { program, node, scope } = &called.0 else {
-            return Err(EvalError::wrong("a method is called without the value it belongs to"));
+            return Err(EvalError::wrong("a method must be called on a value"));
         };
         // Contexts contain no functions, so all functions belong to this expression.
         let Node::Function(written) = &self.program.nodes[*node] else {
-            return Err(EvalError::wrong("what is called is no function"));
+            return Err(EvalError::wrong("the called value is not a function"));
         };
-        debug_assert!(Arc::ptr_eq(program, self.program), "a function stays in its expression");
+        debug_assert!(Arc::ptr_eq(program, self.program), "a function belongs to its expression");
         self.charge(1 + arguments.len())?;
         let scope = self.bind(function, written, scope.as_ref(), arguments)?;
         written.body.map_or(Ok(Value::Undefined), |body| self.eval(body, Some(&scope)))
@@ -364,7 +364,7 @@ impl Machine<'_> {
             UnaryOp::Delete => Value::Boolean(true),
             UnaryOp::TypeOf => value.type_name().into(),
             UnaryOp::Plus if matches!(value, Value::BigInt(_)) => {
-                return Err(EvalError::wrong("`+` does not make a number of a big integer"));
+                return Err(EvalError::wrong("`+` cannot convert a big integer to a number"));
             }
             UnaryOp::Plus => Value::Number(self.number(&value)?),
             UnaryOp::Minus => match self.numeric(&value)? {
@@ -391,14 +391,17 @@ impl Machine<'_> {
             Op::GreaterEqual => self.less(a, b)? == Some(false),
             Op::In => self.is_in(a, b)?,
             Op::InstanceOf => {
-                return Err(EvalError::wrong("the right side of `instanceof` is no class: there are none"));
+                return Err(EvalError::wrong(
+                    "the right side of `instanceof` must be a class, and \
+                                             expressions have none",
+                ));
             }
             Op::Matches => match b {
                 Value::Regex(regex) => {
                     let text = self.text(a)?;
                     methods::matches(self, regex, &text)?
                 }
-                _ => return Err(EvalError::wrong("the right side of `=~` is no regular expression")),
+                _ => return Err(EvalError::wrong("the right side of `=~` must be a regular expression")),
             },
             Op::Add => return self.add(a, b),
             _ => return self.arithmetic(operator, a, b),
@@ -425,7 +428,7 @@ impl Machine<'_> {
                 let key = self.text(what)?;
                 Ok(self.own(object, &key)?.is_some())
             }
-            _ => Err(EvalError::wrong("the right side of `in` is neither an array nor a text nor an object")),
+            _ => Err(EvalError::wrong("the right side of `in` must be an array, a string or an object")),
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Token>, ExpressionError> {
     while lexer.next()? {}
     if let Some(Open { token, .. }) = lexer.open.last() {
         let token = &lexer.tokens[*token];
-        return Err(lexer.error(token.at, "is opened here and never closed"));
+        return Err(lexer.error(token.at, "is not closed"));
     }
     Ok(lexer.tokens)
 }
@@ -92,7 +92,8 @@ impl Lexer<'_> {
                 self.template(false)?
             }
             Some(_) => {
-                let sign = self.sign().ok_or_else(|| self.error(at, "is no part of an expression"))?;
+                let sign =
+                    self.sign().ok_or_else(|| self.error(at, "is not part of the expression language"))?;
                 self.at += sign.len();
                 Kind::Sign(sign)
             }
@@ -125,7 +126,7 @@ impl Lexer<'_> {
                         self.tokens[open.token].closes = token;
                         Ok(())
                     }
-                    _ => Err(self.error(at, "closes what is not open")),
+                    _ => Err(self.error(at, "has no opening counterpart")),
                 };
             }
             _ => return Ok(()),
@@ -146,7 +147,7 @@ impl Lexer<'_> {
                 let at = self.at;
                 let end = self.rest()[2..]
                     .find("*/")
-                    .ok_or_else(|| self.error(at, "begins a comment that does not end"))?;
+                    .ok_or_else(|| self.error(at, "begins an unterminated comment"))?;
                 newline |= self.rest()[..end + 2].contains(is_line_end);
                 self.at += end + 4;
             } else if let Some(c) = self.peek().filter(|c| is_blank(*c)) {
@@ -191,9 +192,9 @@ impl Lexer<'_> {
         let mut in_class = false;
         loop {
             match self.bump() {
-                None => return Err(self.error(start, "begins a regular expression that does not end")),
+                None => return Err(self.error(start, "begins an unterminated regular expression")),
                 Some(c) if is_line_end(c) => {
-                    return Err(self.error(start, "begins a regular expression that does not end"));
+                    return Err(self.error(start, "begins an unterminated regular expression"));
                 }
                 // A backslash cannot escape a line break.
                 Some('\\') if self.peek().is_some_and(|c| !is_line_end(c)) => {
@@ -219,7 +220,7 @@ impl Lexer<'_> {
         let mut units = Vec::new();
         loop {
             match self.bump() {
-                None | Some('\n' | '\r') => return Err(self.error(start, "begins a text that does not end")),
+                None | Some('\n' | '\r') => return Err(self.error(start, "begins an unterminated string")),
                 c if c == quote => return Ok(Kind::Text(String::from_utf16_lossy(&units).into())),
                 Some('\\') => self.escape(&mut units)?,
                 Some(c) => push(&mut units, c),
@@ -237,14 +238,14 @@ impl Lexer<'_> {
             }
             match self.bump() {
                 None => {
-                    return Err(self.error(start.saturating_sub(1), "begins a template that does not end"));
+                    return Err(self.error(start.saturating_sub(1), "begins an unterminated template"));
                 }
                 Some('`') => {
                     let text = String::from_utf16_lossy(&units).into();
                     return Ok(Kind::Template { text, opens, more: false });
                 }
                 Some('\\') if self.peek().is_some_and(|c| c.is_ascii_digit()) && !self.lone_zero() => {
-                    return Err(self.error(self.at - 1, "is an octal number, which templates do not have"));
+                    return Err(self.error(self.at - 1, "is an octal escape, which templates do not support"));
                 }
                 Some('\\') => self.escape(&mut units)?,
                 Some('\r') => {
@@ -263,9 +264,15 @@ impl Lexer<'_> {
     /// Reads the rest of an escape sequence. Unpaired UTF-16 surrogates become U+FFFD.
     fn escape(&mut self, units: &mut Vec<u16>) -> Result<(), ExpressionError> {
         let at = self.at - 1;
-        let wrong = |lexer: &Self| lexer.error(at, "is no escape: `\\x` takes two and `\\u` four hex digits");
+        let wrong = |lexer: &Self| {
+            lexer.error(
+                at,
+                "is an invalid escape; `\\x` requires two and `\\u` four \
+                                                    hexadecimal digits",
+            )
+        };
         match self.bump() {
-            None => return Err(self.error(at, "ends the text too early")),
+            None => return Err(self.error(at, "is a line break within a string")),
             Some('n') => units.push(0x0a),
             Some('r') => units.push(0x0d),
             Some('t') => units.push(0x09),
@@ -321,7 +328,7 @@ impl Lexer<'_> {
         let (kind, length) = number::literal(self.rest()).map_err(|message| self.error(start, message))?;
         self.at += length;
         if self.peek().is_some_and(is_name_part) {
-            return Err(self.error(self.at, "stands directly after a number"));
+            return Err(self.error(self.at, "directly follows a number"));
         }
         Ok(kind)
     }

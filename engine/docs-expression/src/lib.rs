@@ -18,8 +18,9 @@
 //! * omitted array elements are `undefined`, objects have no conversions of their own, and a method can be called only
 //!   on the value it belongs to.
 //!
-//! Evaluation always terminates: it takes at most [`MAX_STEPS`] steps, creates arrays of at most [`MAX_ITEMS`] items
-//! and texts of at most [`MAX_TEXT`] bytes, and nests at most [`MAX_DEPTH`] levels.
+//! Evaluation always terminates: it takes at most [`MAX_STEPS`] (100,000) steps, creates arrays of at most
+//! [`MAX_ITEMS`] (10,000) items and texts of at most [`MAX_TEXT`] (100,000) bytes, and nests at most [`MAX_DEPTH`]
+//! levels.
 
 mod ast;
 mod characters;

@@ -170,7 +170,7 @@ pub(super) fn compare_big(big: i128, number: f64) -> Option<std::cmp::Ordering> 
     }))
 }
 
-const TOO_BIG: &str = "is too big for an integer: 127 bits are kept";
+const TOO_BIG: &str = "exceeds the range of big integers";
 
 fn decimal(text: &str) -> Result<(Kind, usize), &'static str> {
     let bytes = text.as_bytes();
@@ -182,14 +182,14 @@ fn decimal(text: &str) -> Result<(Kind, usize), &'static str> {
     let whole = &text[..at];
     if bytes.get(at) == Some(&b'n') {
         if whole.len() > 1 && whole.starts_with('0') {
-            return Err("begins with 0, which a big integer must not");
+            return Err("begins with 0, which a big integer does not allow");
         }
         let big = whole.replace('_', "").parse().map_err(|_| TOO_BIG)?;
         return Ok((Kind::BigInt(big), at + 1));
     }
     if whole.len() > 1 && whole.starts_with('0') {
         if whole.contains('_') {
-            return Err("begins with 0 and has a `_`");
+            return Err("begins with 0 and contains `_`");
         }
         if whole.bytes().all(|b| b < b'8') {
             return Ok((Kind::Number(integer(whole, 8)), at));
@@ -207,7 +207,7 @@ fn decimal(text: &str) -> Result<(Kind, usize), &'static str> {
         }
         at += 1 + sign + exponent;
     }
-    let number = text[..at].replace('_', "").parse().map_err(|_| "is no number")?;
+    let number = text[..at].replace('_', "").parse().map_err(|_| "is not a number")?;
     Ok((Kind::Number(number), at))
 }
 
@@ -217,11 +217,11 @@ fn digits(bytes: &[u8], radix: u32) -> Result<usize, &'static str> {
     let mut at = 0;
     while is_digit(at) || (bytes.get(at) == Some(&b'_') && at > 0) {
         if bytes[at] == b'_' && !(is_digit(at - 1) && is_digit(at + 1)) {
-            return Err("has a `_` that is not between two digits");
+            return Err("has a `_` that is not between digits");
         }
         at += 1;
     }
-    if at == 0 { Err("is a number without digits") } else { Ok(at) }
+    if at == 0 { Err("is a number prefix without digits") } else { Ok(at) }
 }
 
 fn integer(digits: &str, radix: u32) -> f64 {

@@ -63,7 +63,7 @@ pub(super) fn parse(source: &str) -> Parsed<Program> {
     let length = source.chars().count();
     if length > MAX_LENGTH {
         let at = source.char_indices().nth(MAX_LENGTH).map_or(source.len(), |(at, _)| at);
-        let message = format!("is beyond the {MAX_LENGTH} characters that are allowed; there are {length}");
+        let message = format!("exceeds the limit of {MAX_LENGTH} characters; the expression has {length}");
         return Err(ExpressionError::new(source, at, message));
     }
     let tokens = lexer::tokens(source)?;
@@ -88,12 +88,12 @@ struct Parser<'s> {
 impl Parser<'_> {
     fn statement(&mut self) -> Parsed<NodeId> {
         match &self.token().kind {
-            Kind::End => return Err(self.error("is the end: an expression is expected")),
+            Kind::End => return Err(self.error("is the end; an expression is required")),
             Kind::Sign("{") => {
                 return Err(self.error("begins a block; put an object in parentheses: `({ a: 1 })`"));
             }
             Kind::Name(name) if &**name == "function" => {
-                return Err(self.error("begins a declaration; put a function in parentheses"));
+                return Err(self.error("begins a declaration; put the function in parentheses"));
             }
             _ => {}
         }
@@ -101,7 +101,7 @@ impl Parser<'_> {
         self.eat(";");
         match &self.token().kind {
             Kind::End => Ok(root),
-            Kind::Sign(";") => Err(self.error("begins a second statement; only one expression is allowed")),
+            Kind::Sign(";") => Err(self.error("begins a second statement; use one expression")),
             _ => Err(self.unexpected()),
         }
     }
@@ -118,9 +118,9 @@ impl Parser<'_> {
     fn unexpected(&self) -> ExpressionError {
         let token = self.token();
         match &token.kind {
-            Kind::End => self.error("is the end, where more is expected"),
+            Kind::End => self.error("is the unexpected end"),
             Kind::Sign(sign) if ASSIGNMENTS.contains(sign) => {
-                self.error("is an assignment, which is not allowed; compare with `==`")
+                self.error("is an assignment, which is not supported; compare with `==`")
             }
             _ => {
                 let text: String = self.source[token.at..token.end].chars().take(20).collect();
@@ -159,7 +159,7 @@ impl Parser<'_> {
     /// Runs a step one nesting level deeper.
     fn nested<T>(&mut self, step: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == MAX_DEPTH {
-            return Err(self.error(format!("is nested more than {MAX_DEPTH} levels deep")));
+            return Err(self.error(format!("exceeds the limit of {MAX_DEPTH} nested levels")));
         }
         self.depth += 1;
         let result = step(self);
@@ -203,7 +203,7 @@ impl Parser<'_> {
             && binding >= least
         {
             if operator == Operator::Binary(BinaryOp::Power) && self.is_bare_unary(left) {
-                return Err(self.error("is a power of an operator's result; use parentheses"));
+                return Err(self.error("is a power of an operator expression; use parentheses"));
             }
             self.at += 1;
             let right = match operator {
@@ -214,7 +214,7 @@ impl Parser<'_> {
                 Operator::Binary(operator) => self.push(Node::Binary(operator, left, right)),
                 Operator::Logical(operator) => {
                     if self.mixes(operator, left) || self.mixes(operator, right) {
-                        return Err(self.error("ends a mix of `??` with `&&` or `||`; use parentheses"));
+                        return Err(self.error("mixes `??` with `&&` or `||`; use parentheses"));
                     }
                     self.push(Node::Logical(operator, left, right))
                 }
@@ -285,7 +285,7 @@ impl Parser<'_> {
     fn check_place(&self, of: NodeId) -> Parsed<()> {
         match self.nodes[of] {
             Node::Name(_) | Node::Member(..) if !self.optional.contains(&of) => Ok(()),
-            _ => Err(self.error("is at `++` or `--` of what is neither a name nor a member")),
+            _ => Err(self.error("is `++` or `--` on a value that is not a name or a member")),
         }
     }
 
@@ -329,7 +329,7 @@ impl Parser<'_> {
                     self.push(Node::Call(value, arguments))
                 }
                 Kind::Template { opens: true, .. } => {
-                    return Err(self.error("is a template after a value, which is not supported"));
+                    return Err(self.error("is a tagged template, which is not supported"));
                 }
                 _ => break,
             };

@@ -43,7 +43,7 @@ fn count(bytes: isize) {
     }
 }
 
-#[expect(unsafe_code, reason = "an allocator that counts for each thread cannot be written without")]
+#[expect(unsafe_code, reason = "a per-thread allocator requires unsafe code")]
 // SAFETY: all calls are delegated to an allocator that upholds the contract, and counting neither allocates nor panics.
 // `realloc` and `alloc_zeroed` use the default implementations of the trait, which call the two methods below.
 unsafe impl GlobalAlloc for Heap {

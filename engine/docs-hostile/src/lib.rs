@@ -110,10 +110,10 @@ fn run_within(parsers: &'static [Parser], beside: Beside) {
     match failures {
         Ok(Ok(failures)) => {
             let told = failures.join("\n");
-            assert!(failures.is_empty(), "{} inputs take too much:\n{told}", failures.len());
+            assert!(failures.is_empty(), "{} inputs exceed their limits:\n{told}", failures.len());
         }
-        Ok(Err(_)) => panic!("an input ended the thread that read it"),
-        Err(error) => panic!("no thread: {error}"),
+        Ok(Err(_)) => panic!("an input crashed its parser thread"),
+        Err(error) => panic!("failed to start thread: {error}"),
     }
 }
 
@@ -194,7 +194,8 @@ impl Seen {
     /// Prints a summary of the inputs and their cost.
     fn tell(&self, parser: &Parser) {
         println!(
-            "{}: {} inputs, {} of them long, {} bytes, at most {:.1} bytes of memory a byte beyond {}, slowest {:?}",
+            "{}: {} inputs, {} of them long, {} bytes, at most {:.1} bytes of memory per byte above {}, \
+             slowest {:?}",
             parser.name, self.inputs, self.long, self.bytes, self.memory, parser.own, self.slowest
         );
         println!("    slowest: {}", self.slow);
@@ -238,7 +239,7 @@ impl Seen {
         self.memory = self.memory.max(beyond);
         let told = || {
             let start: String = input.chars().take(60).collect();
-            format!("{bytes} bytes take {peak} bytes and {taken:?}: {start:?}")
+            format!("{bytes} bytes of input take {peak} bytes of memory and {taken:?}: {start:?}")
         };
         if taken > self.slowest {
             (self.slowest, self.slow) = (taken, told());
@@ -259,6 +260,6 @@ impl Seen {
 pub fn keep(file: &str, text: &[u8]) {
     if let Some(folder) = std::env::var_os("DOCS_FUZZ_KEEP") {
         let kept = std::fs::write(std::path::Path::new(&folder).join(file), text);
-        println!("{file} is kept: {kept:?}");
+        println!("saved {file}: {kept:?}");
     }
 }

@@ -10,7 +10,7 @@ use docs_model::{MAX_VARIABLE_TEXT, VariableValue};
 pub struct NotVariables(String);
 
 /// Checks the rules for variables: names consist of letters, digits and `_`, starting with a letter, and texts are
-/// limited to [`MAX_VARIABLE_TEXT`].
+/// limited to [`MAX_VARIABLE_TEXT`] (256) characters.
 ///
 /// # Errors
 /// The first invalid variable.
@@ -20,13 +20,15 @@ pub fn check_variables(variables: &BTreeMap<String, VariableValue>) -> Result<()
             && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         if !named {
             return Err(NotVariables(format!(
-                "has the name `{name}`: a letter, then letters, digits or _ are needed"
+                "must have names of a letter followed by letters, digits and `_`, has `{name}`"
             )));
         }
         if let VariableValue::Text(text) = value
             && text.chars().count() > MAX_VARIABLE_TEXT
         {
-            return Err(NotVariables(format!("has more than 256 characters in `{name}`")));
+            return Err(NotVariables(format!(
+                "must have values of at most {MAX_VARIABLE_TEXT} characters, `{name}` has more"
+            )));
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use super::formed_text::formed_text;
 
 formed_text! {
     /// The base name of a site in its published address.
-    Basename(1, 100, is_label, "lower-case letters, digits and `-`, neither first nor last",
+    Basename(1, 100, is_label, "lower-case letters, digits and inner `-`",
         { "pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?$" }),
 }
 

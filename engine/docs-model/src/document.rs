@@ -248,7 +248,7 @@ impl<'de> Deserialize<'de> for Node {
             Some("block") => serde_json::from_value(value).map(Self::Block),
             Some("inline") => serde_json::from_value(value).map(Self::Inline),
             Some("text") => serde_json::from_value(value).map(Self::Text),
-            _ => return Err(D::Error::custom("a node has `object` `block`, `inline` or `text`")),
+            _ => return Err(D::Error::custom("a node must have `object` `block`, `inline` or `text`")),
         };
         node.map_err(D::Error::custom)
     }

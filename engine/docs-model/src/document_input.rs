@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for DocumentInput {
             (None, Some(document)) => Ok(Self::Document(document)),
             (Some(_), Some(_)) => Err(D::Error::custom("must have `markdown` or `document`, not both")),
             (None, None) => Err(D::Error::custom(
-                "must have `markdown`, a text, or `document`, a document tree; `{}` empties the page",
+                "must have `markdown`, a string, or `document`, a document tree; `{}` clears the page",
             )),
         }
     }
@@ -57,7 +57,8 @@ impl JsonSchema for DocumentInput {
                 {
                     "type": "object",
                     "properties": {
-                        "markdown": { "type": "string", "description": "Markdown, with front matter if wanted." },
+                        "markdown": { "type": "string", "description": "Markdown, optionally with front \
+                                                                        matter." },
                     },
                     "required": ["markdown"],
                 },

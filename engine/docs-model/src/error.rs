@@ -136,7 +136,7 @@ impl Error {
         Self(Box::new(Inner {
             kind: ErrorKind::Internal,
             field: None,
-            message: Cow::Borrowed("the platform failed to do this; it has been logged"),
+            message: Cow::Borrowed("an internal error occurred; see the log of the server"),
             cause: Some(source.into()),
         }))
     }

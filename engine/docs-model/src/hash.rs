@@ -43,7 +43,7 @@ impl fmt::Debug for Hash {
 
 /// The error of parsing text that is not a hash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("not a hash: 52 characters of lower-case base32 are needed")]
+#[error("must be a hash of 52 characters of lower-case base32")]
 pub struct NotAHash;
 
 impl FromStr for Hash {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub static BASE32: LazyLock<Encoding> = LazyLock::new(|| {
     let mut alphabet = Specification::new();
     alphabet.symbols.push_str("abcdefghijklmnopqrstuvwxyz234567");
-    alphabet.encoding().expect("32 different characters make an encoding")
+    alphabet.encoding().expect("32 distinct characters are a valid alphabet")
 });
 
 /// Formats a UUID as lower-case base32.
@@ -39,7 +39,7 @@ pub(crate) const ID_PATTERN: &str = "^[A-Za-z0-9_-]{1,64}$";
 
 /// The error of parsing text that is not a valid id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("not an id: 1 to 64 letters, digits, `-` or `_` are needed")]
+#[error("must be an id of 1 to {MAX_ID} letters, digits, `-` or `_`")]
 pub struct NotAnId;
 
 /// Checks the alphabet and the length of an id.
@@ -54,8 +54,8 @@ macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
         $(#[$doc])*
         ///
-        /// An id has letters, digits, `-` and `_`, at most [`MAX_ID`] of them. The platform generates lower-case
-        /// base32.
+        /// An id has letters, digits, `-` and `_`, at most [`MAX_ID`] (64) of them. The platform generates
+        /// lower-case base32.
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(Arc<str>);
 

@@ -99,7 +99,7 @@ impl JsonSchema for MemberRole {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "What a list of members is narrowed to: a role, or guests.",
+            "description": "Filter for members: a role, or guests.",
             "type": "string",
             "enum": Self::NAMES,
         })

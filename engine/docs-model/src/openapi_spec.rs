@@ -227,7 +227,7 @@ impl JsonSchema for SpecSource {
         let url = generator.subschema_for::<Url>();
         let left_out = serde_json::json!({ "type": "null" });
         json_schema!({
-            "description": "What an OpenAPI specification is made from: an address, or the text itself.",
+            "description": "Source of an OpenAPI specification: a URL or its text.",
             "oneOf": [
                 { "type": "object", "properties": { "url": url, "text": left_out }, "required": ["url"] },
                 {
@@ -238,7 +238,7 @@ impl JsonSchema for SpecSource {
                             "type": "string",
                             "minLength": 1,
                             "maxLength": MAX_SPEC_TEXT,
-                            "description": "The specification itself: JSON or YAML.",
+                            "description": "The specification as JSON or YAML.",
                         },
                     },
                     "required": ["text"],

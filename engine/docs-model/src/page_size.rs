@@ -14,7 +14,7 @@ pub struct PageTooLong {
 /// Checks the size of the Markdown of a page or a reusable content.
 ///
 /// # Errors
-/// [`PageTooLong`] if it has more than [`MAX_PAGE_BYTES`].
+/// [`PageTooLong`] if it has more than [`MAX_PAGE_BYTES`] (1,000,000 bytes).
 ///
 /// # Example
 /// ```

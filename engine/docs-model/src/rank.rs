@@ -125,7 +125,7 @@ impl Rank {
 
 /// The error of parsing text that is not a rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("not a rank: letters and digits are needed, the last of them not 0")]
+#[error("must be a rank of letters and digits that does not end with 0")]
 pub struct NotARank;
 
 impl std::str::FromStr for Rank {

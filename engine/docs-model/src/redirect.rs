@@ -11,7 +11,8 @@ use super::{
 formed_text! {
     /// The source path of a redirect, without a trailing slash.
     RedirectSource(2, 512, is_source,
-        "a path like /old/page: segments of letters, digits, `-`, `.`, `_`, `~` and %-escapes, without a slash at the end",
+        "a path like /old/page with segments of letters, digits, `-`, `.`, `_`, `~` and %-escapes, without \
+         a trailing slash",
         { "pattern": r"^\/(?:[A-Za-z0-9\-._~]|%[0-9A-Fa-f]{2})+(?:\/(?:[A-Za-z0-9\-._~]|%[0-9A-Fa-f]{2})+)*$" }),
 }
 

@@ -73,7 +73,7 @@ impl fmt::Display for Role {
 
 /// The error of parsing an unknown role name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("no role has this name")]
+#[error("must be the name of a role")]
 pub struct NotARole;
 
 impl FromStr for Role {

@@ -14,7 +14,8 @@ formed_text! {
     /// A certificate of a SAML provider: PEM, or DER in base64.
     Certificate(1, 10_000, is_certificate, "an X.509 certificate: PEM, or DER in base64"),
     /// Entity id of a SAML provider.
-    SamlEntityId(1, 1024, is_entity_id, "the provider's name for itself, without control characters, and white space around it",
+    SamlEntityId(1, 1024, is_entity_id, "the entity id of the provider, without control characters and \
+                                         surrounding white space",
         { "pattern": r"^[^\s\u0000-\u001f\u007f-\u009f]([^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f])?$" }),
 }
 

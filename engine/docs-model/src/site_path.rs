@@ -7,7 +7,7 @@ use super::formed_text::formed_text;
 formed_text! {
     /// The path of a section or a space on its site: one segment of an address.
     SitePath(1, 100, is_segment,
-        "one segment of a path: letters, digits, `-`, `_`, `.` or `+`, with a letter or a digit among them",
+        "one path segment of letters, digits, `-`, `_`, `.` or `+`, with at least one letter or digit",
         // Each script has its own classes of letters, so the pattern permits all non-ASCII characters.
         { "pattern": r"^[-_.+]*[^\u0000-/:-@\[-`{-\u007f][^\u0000-*,/:-@\[-^`{-\u007f]*$" }),
 }

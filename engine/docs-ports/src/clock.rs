@@ -35,7 +35,7 @@ const CLOCK_POLL: Duration = Duration::from_secs(30);
 
 #[async_trait]
 impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "this is the port that all others ask for the time")]
+    #[expect(clippy::disallowed_methods, reason = "this port is the only source of time")]
     fn now(&self) -> DateTime<Utc> {
         Utc::now().trunc_subsecs(3)
     }

@@ -111,6 +111,6 @@ pub enum ConvertError {
     #[error("{0}")]
     TooLarge(String),
     /// The converter failed for a reason unrelated to the document.
-    #[error("the document could not be converted: {0}")]
+    #[error("failed to convert the document: {0}")]
     Failed(String),
 }

@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn the_words_of_a_host_are_one_line_of_a_bounded_length() {
         for (text, words) in [
-            ("", "it gave no reason"),
+            ("", "no reason given"),
             (" pre-receive hook\ndeclined\r\n", "pre-receive hook declined"),
             ("\u{1b}[1;31mno\u{1b}[0m pushes\u{7}\u{0}on Fridays\u{1b}[", "no pushes on Fridays"),
             ("a\u{1b}b \u{9b}31m", "a b 31m"),

@@ -17,7 +17,7 @@ pub trait Ids: Send + Sync + 'static {
 pub struct RandomIds;
 
 impl Ids for RandomIds {
-    #[expect(clippy::disallowed_methods, reason = "this is the port that all others ask for ids")]
+    #[expect(clippy::disallowed_methods, reason = "this port is the only source of ids")]
     fn next(&self) -> Uuid {
         Uuid::new_v4()
     }
@@ -40,7 +40,7 @@ pub fn new_id<T: FromStr<Err = NotAnId>>(ids: &dyn Ids) -> T {
         if text.bytes().all(|b| b.is_ascii_digit()) {
             continue;
         }
-        return text.parse().expect("26 characters of base32 fit the alphabet and the length of ids");
+        return text.parse().expect("26 characters of base32 are a valid id");
     }
 }
 

@@ -213,9 +213,9 @@ pub enum PdfError {
     #[error("{0}")]
     Unprocessable(String),
     /// A resource of the adapter is temporarily unavailable.
-    #[error("the PDF cannot be made now: {0}")]
+    #[error("PDF rendering is temporarily unavailable: {0}")]
     Unavailable(String),
     /// The adapter failed.
-    #[error("the PDF could not be made: {0}")]
+    #[error("failed to render the PDF: {0}")]
     Failed(String),
 }

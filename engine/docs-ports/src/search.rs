@@ -106,7 +106,7 @@ impl PageHit {
 #[non_exhaustive]
 pub enum SearchError {
     /// A transient failure.
-    #[error("the search index cannot be used: {0}")]
+    #[error("the search index is unavailable: {0}")]
     Unavailable(String),
     /// The stored index is unreadable and must be cleared.
     #[error("the search index is damaged: {0}")]
@@ -117,7 +117,7 @@ impl From<SearchError> for Error {
     fn from(error: SearchError) -> Self {
         match &error {
             SearchError::Unavailable(_) => {
-                Self::new(ErrorKind::Unavailable, "the search index cannot be used now; try again later")
+                Self::new(ErrorKind::Unavailable, "the search index is unavailable; try again later")
                     .caused_by(error)
             }
             SearchError::Damaged(_) => Self::internal(error),

@@ -160,6 +160,6 @@ pub enum SpecError {
     #[error("{0}")]
     TooLarge(String),
     /// The reader failed for a reason unrelated to the specification.
-    #[error("the specification could not be read: {0}")]
+    #[error("failed to read the specification: {0}")]
     Failed(String),
 }

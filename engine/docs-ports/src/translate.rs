@@ -55,7 +55,7 @@ pub trait Translator: Send + Sync + 'static {
 #[non_exhaustive]
 pub enum TranslateError {
     /// The service is temporarily unavailable.
-    #[error("the translator cannot be used now: {reason}")]
+    #[error("the translator is temporarily unavailable: {reason}")]
     Unavailable {
         /// The reason.
         reason: String,
@@ -63,10 +63,10 @@ pub enum TranslateError {
         after: Option<u64>,
     },
     /// The service rejects the request: the key, the model, or the language pair.
-    #[error("the translator refuses: {0}")]
+    #[error("the translator rejected the request: {0}")]
     Refused(String),
     /// The response cannot be parsed. Fewer segments per request may help.
-    #[error("the translator's answer cannot be read: {0}")]
+    #[error("the response of the translator is malformed: {0}")]
     Malformed(String),
 }
 

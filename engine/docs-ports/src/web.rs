@@ -42,10 +42,10 @@ pub enum WebError {
     #[error("cannot be fetched: {0}")]
     Unreachable(String),
     /// The request exceeded its time limit.
-    #[error("cannot be fetched: it takes longer than {0:?}")]
+    #[error("cannot be fetched within {0:?}")]
     TimedOut(Duration),
     /// The host returned an error status.
-    #[error("cannot be fetched: the host answered {0}")]
+    #[error("cannot be fetched: the host responded with {0}")]
     Status(u16),
     /// The response exceeds the size limit in bytes.
     #[error("must be at most {0} bytes")]

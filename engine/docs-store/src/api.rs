@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use docs_model::feed::FeedPos;
 
-/// A key: 1 to [`MAX_KEY`] bytes of UTF-8 without NUL, ordered bytewise.
+/// A key: 1 to [`MAX_KEY`] (1,024) bytes of UTF-8 without NUL, ordered bytewise.
 pub type Key = Arc<str>;
 
 /// Maximum length of a key in bytes. Every store accepts keys up to this length.
@@ -83,7 +83,7 @@ pub struct Scan {
     pub to: Key,
     /// Descending order: the entries nearest to `to` come first.
     pub rev: bool,
-    /// Maximum number of entries to return, 0 to [`MAX_SCAN`]. A larger number is [`StoreError::Misuse`].
+    /// Maximum number of entries to return, 0 to [`MAX_SCAN`] (1,000). A larger number is [`StoreError::Misuse`].
     pub limit: u32,
 }
 
@@ -151,10 +151,10 @@ pub struct FeedItem {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum StoreError {
     /// A concurrent transaction conflicts; nothing was applied. The operation can be retried.
-    #[error("the transaction met a conflicting one")]
+    #[error("the transaction conflicts with another one")]
     Conflict,
     /// The key of a `Create` exists; nothing was applied.
-    #[error("the key `{0}` exists already")]
+    #[error("the key `{0}` already exists")]
     Exists(Key),
     /// The connection broke after the commit was sent; the batch may or may not have been applied.
     #[error("the outcome of the commit is unknown: {0}")]

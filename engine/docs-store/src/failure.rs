@@ -8,19 +8,19 @@ impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         let (kind, message) = match &error {
             StoreError::Conflict => {
-                (ErrorKind::Unavailable, "too many changes to the same thing at once; try again")
+                (ErrorKind::Unavailable, "too many concurrent changes of the same resource; try again")
             }
             StoreError::Unavailable(_) => {
-                (ErrorKind::Unavailable, "the store cannot be used now; try again later")
+                (ErrorKind::Unavailable, "the store is unavailable; try again later")
             }
             StoreError::Unknown(_) => (
                 ErrorKind::Unavailable,
-                "it is not known whether the change was stored; look before trying again",
+                "the outcome of the change is unknown; read the current state before you try again",
             ),
-            StoreError::Exists(_) => (ErrorKind::Conflict, "this exists already"),
-            StoreError::TooLarge(_) => (ErrorKind::TooLarge, "this is larger than the store accepts"),
+            StoreError::Exists(_) => (ErrorKind::Conflict, "the resource already exists"),
+            StoreError::TooLarge(_) => (ErrorKind::TooLarge, "the change exceeds the limits of the store"),
             StoreError::Misuse(_) | StoreError::Corrupt(_) => {
-                (ErrorKind::Internal, "the platform failed to do this; it has been logged")
+                (ErrorKind::Internal, "an internal error occurred; see the log of the server")
             }
         };
         Self::new(kind, message).caused_by(error)

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_is_for_parts_of_any_case_and_for_beginnings_of_words() {
+    fn search_matches_substrings_in_any_case_and_word_prefixes() {
         for (query, text, found) in [
             ("LOVE", "Ada Lovelace", true),
             ("a lo", "Ada Lovelace", true),

@@ -82,8 +82,8 @@ pub enum Audience {
 /// Enqueues a job in the transaction of its caller.
 ///
 /// # Errors
-/// `Conflict` when the subject has [`MAX_LISTED`] listed jobs of the kind and all of them are unfinished; any error of
-/// the store.
+/// `Conflict` when the subject has [`MAX_LISTED`] (100) listed jobs of the kind and all of them are unfinished; any
+/// error of the store.
 pub async fn enqueue(tx: &mut Tx, now: Timestamp, job: NewJob) -> Result<()> {
     create(tx, now, None, job).await
 }
@@ -174,7 +174,7 @@ async fn make_room(tx: &mut Tx, subject: &str, kind: &str) -> Result<()> {
     let rows = tx.below(&JobRecord::ended_of(subject, kind), over).await?;
     if rows.is_empty() {
         return Err(Error::conflict(format!(
-            "{MAX_LISTED} jobs of this kind have not ended yet; wait until one of them has"
+            "at most {MAX_LISTED} jobs of this kind can be unfinished; wait until one of them ends"
         )));
     }
     tx.delete_all::<JobRecord>(&JobRecord::named_by_all(&rows)).await?;
@@ -259,7 +259,7 @@ pub enum JobEnd {
     Done(JobOutcome),
     /// A permanent failure; the message is for the user.
     Failed(ErrorKind, String),
-    /// A transient failure: retry at this time, or fail permanently after [`MAX_STARTS`] starts.
+    /// A transient failure: retry at this time, or fail permanently after [`MAX_STARTS`] (8) starts.
     Again(Timestamp, String),
 }
 
@@ -305,7 +305,7 @@ impl Operation for ClaimJob {
         started.state = JobState::Running;
         if job.attempt >= MAX_STARTS {
             // Each previous worker died, so no run ever reported a result.
-            let why = "given up: it was started too often and never finished";
+            let why = "abandoned after too many starts without a result";
             let end = JobEnd::Failed(ErrorKind::Internal, why.to_owned());
             let job = JobRecord::clone(&*tx.put(&*job, started)?);
             finish(tx, &FinishJob { job, now: self.now, end, log: Vec::new() }).await?;
@@ -329,7 +329,8 @@ impl ClaimJob {
             let rows = tx.scan(&scan).await?;
             let found = tx.get_many::<JobRecord>(&JobRecord::named_by_all(&rows)).await?;
             for ((row, _), job) in rows.iter().zip(found) {
-                let job = job.ok_or_else(|| StoreError::Corrupt(format!("`{row}` leads to no job")))?;
+                let job =
+                    job.ok_or_else(|| StoreError::Corrupt(format!("the row `{row}` refers to no job")))?;
                 if job.due > self.now || !self.but.contains(&job.kind.as_str()) {
                     return Ok(Some(job));
                 }
@@ -423,7 +424,7 @@ pub async fn finish(tx: &mut Tx, run: &FinishJob) -> Result<bool> {
 pub async fn fence(tx: &Tx, job: &JobRecord) -> Result<()> {
     match latest(tx, job).await? {
         Some(_) => Ok(()),
-        None => Err(Error::conflict("another worker has taken the job over")),
+        None => Err(Error::conflict("the lease of the job belongs to another worker")),
     }
 }
 
@@ -537,7 +538,7 @@ fn add_log(job: &mut JobRecord, lines: &[JobLine]) {
         let text = cut(&line.text);
         size += json_size(&text) + JOB_LINE_OVERHEAD;
         if size > JobRecord::MAX_LOG {
-            job.log.push(JobLine { at: line.at, text: "… and more, see the server's log".to_owned() });
+            job.log.push(JobLine { at: line.at, text: "… and more; see the log of the server".to_owned() });
             return;
         }
         job.log.push(JobLine { at: line.at, text });

@@ -29,7 +29,7 @@ impl KeyBuf {
     /// Starts a key with its class, for example `spc` or `mem.j`.
     #[must_use]
     pub fn new(class: &str) -> Self {
-        debug_assert!(class.bytes().all(|b| b > KEY_ESCAPE as u8), "a class is plain text");
+        debug_assert!(class.bytes().all(|b| b > KEY_ESCAPE as u8), "a class consists of plain text");
         Self(class.to_owned())
     }
 

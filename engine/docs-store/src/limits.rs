@@ -20,7 +20,7 @@ const INT_BYTES: usize = 20;
 /// [`MAX_KEY`].
 pub fn check_key(key: &str) -> StoreResult<()> {
     if key.is_empty() {
-        return Err(StoreError::Misuse("a key is empty"));
+        return Err(StoreError::Misuse("a key must not be empty"));
     }
     check_bound(key, MAX_KEY)
 }
@@ -35,7 +35,7 @@ pub fn check_key(key: &str) -> StoreResult<()> {
 /// too long.
 pub fn check_scan(scan: &Scan) -> StoreResult<()> {
     if scan.limit > MAX_SCAN {
-        return Err(StoreError::Misuse("a scan has a limit of more than 1,000"));
+        return Err(StoreError::Misuse("the limit of a scan exceeds `MAX_SCAN`"));
     }
     check_bound(&scan.from, MAX_KEY + 1)?;
     check_bound(&scan.to, MAX_KEY + 1)
@@ -52,10 +52,10 @@ pub fn check_scan(scan: &Scan) -> StoreResult<()> {
 /// JSON; [`StoreError::TooLarge`] for input over the limits.
 pub fn check_batch(mode: Mode, batch: &Batch) -> StoreResult<()> {
     if mode == Mode::Read && !batch.is_empty() {
-        return Err(StoreError::Misuse("a read transaction has nothing to commit"));
+        return Err(StoreError::Misuse("a read transaction has changes"));
     }
     if batch.ops.len() > MAX_BATCH_OPS || batch.feed.len() > MAX_BATCH_OPS {
-        return Err(StoreError::TooLarge("a batch of more than 2,000 operations"));
+        return Err(StoreError::TooLarge("a batch exceeds `MAX_BATCH_OPS` operations"));
     }
     let mut bytes = 0;
     for op in &batch.ops {
@@ -67,7 +67,7 @@ pub fn check_batch(mode: Mode, batch: &Batch) -> StoreResult<()> {
         bytes += item.key.len();
     }
     if bytes > MAX_BATCH_BYTES {
-        return Err(StoreError::TooLarge("a batch of more than 4 MiB"));
+        return Err(StoreError::TooLarge("a batch exceeds `MAX_BATCH_BYTES` bytes"));
     }
     check_distinct(&batch.ops)
 }
@@ -91,7 +91,7 @@ pub fn value_size(value: &Value) -> StoreResult<usize> {
     }
 }
 
-const NOT_JSON: &str = "a value is not JSON";
+const NOT_JSON: &str = "a value is not valid JSON";
 
 /// A writer that counts the bytes of JSON and detects an escaped NUL.
 #[derive(Default, Debug)]
@@ -127,7 +127,7 @@ impl Gauge {
     }
 
     pub(super) fn size(&self) -> StoreResult<usize> {
-        if self.nul { Err(StoreError::Misuse("a text contains NUL")) } else { Ok(self.bytes) }
+        if self.nul { Err(StoreError::Misuse("a string must not contain NUL")) } else { Ok(self.bytes) }
     }
 }
 
@@ -151,10 +151,10 @@ impl io::Write for Gauge {
 
 fn check_bound(text: &str, max: usize) -> StoreResult<()> {
     if text.len() > max {
-        return Err(StoreError::TooLarge("a key of more than 1,024 bytes"));
+        return Err(StoreError::TooLarge("a key exceeds `MAX_KEY` bytes"));
     }
     if text.as_bytes().contains(&0) {
-        return Err(StoreError::Misuse("a key contains NUL"));
+        return Err(StoreError::Misuse("a key must not contain NUL"));
     }
     Ok(())
 }
@@ -163,27 +163,29 @@ fn op_size(op: &Op) -> StoreResult<usize> {
     let counter = op.key().split('!').next() == Some(COUNTERS);
     let (key, value) = match op {
         Op::Put(..) | Op::Create(..) if counter => {
-            return Err(StoreError::Misuse("a counter is added to or deleted, never set"));
+            return Err(StoreError::Misuse("a counter can only be added to or deleted"));
         }
         Op::Put(key, value) | Op::Create(key, value) => (key, value),
         Op::Delete(_) => return Ok(0),
-        Op::Add(..) if !counter => return Err(StoreError::Misuse("only a counter is added to")),
+        Op::Add(..) if !counter => {
+            return Err(StoreError::Misuse("an addition to a key that is not a counter"));
+        }
         Op::Add(..) => return Ok(INT_BYTES),
     };
     if let Value::Live(record) = value
         && key.split('!').next() != Some(record.kind())
     {
-        return Err(StoreError::Misuse("a record lies under a key of another kind"));
+        return Err(StoreError::Misuse("a record has a key of another kind"));
     }
     let size = value_size(value)?;
-    if size > MAX_VALUE { Err(StoreError::TooLarge("a value of more than 256 KiB")) } else { Ok(size) }
+    if size > MAX_VALUE { Err(StoreError::TooLarge("a value exceeds `MAX_VALUE` bytes")) } else { Ok(size) }
 }
 
 fn check_distinct(ops: &[Op]) -> StoreResult<()> {
     let mut keys: Vec<&Key> = ops.iter().map(Op::key).collect();
     keys.sort_unstable();
     if keys.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err(StoreError::Misuse("a key is in a batch twice"));
+        return Err(StoreError::Misuse("a batch has a duplicate key"));
     }
     Ok(())
 }

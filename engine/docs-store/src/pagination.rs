@@ -33,7 +33,7 @@ const MAX_CURSOR_POSITION: usize = 700;
 pub struct PageRequest {
     /// The cursor from `next` of the previous page.
     pub page: Option<String>,
-    /// Maximum number of items to return, 0 to [`MAX_LIMIT`]; [`DEFAULT_LIMIT`] when absent.
+    /// Maximum number of items to return, 0 to [`MAX_LIMIT`] (1,000); [`DEFAULT_LIMIT`] (50) when absent.
     pub limit: Option<u32>,
 }
 
@@ -143,13 +143,13 @@ impl<T> Lister<T> {
 
     /// Excludes rows before a key. Only for descending lists.
     pub fn not_below(&mut self, key: &Key) {
-        debug_assert!(self.spec.rev, "a list in order would go on from its cursor");
+        debug_assert!(self.spec.rev, "only descending lists have a lower bound");
         self.from = Key::clone(key).max(Key::clone(&self.from));
     }
 
     /// Excludes rows from a key on. Only for descending lists.
     pub fn below(&mut self, key: &Key) {
-        debug_assert!(self.spec.rev, "a list in order would go on beyond its end");
+        debug_assert!(self.spec.rev, "only descending lists have an upper bound");
         self.to = Key::clone(key).min(Key::clone(&self.to));
     }
 
@@ -306,7 +306,12 @@ pub fn ids_of<T: FromStr>(rows: &[(Key, Value)]) -> Result<Vec<T>> {
 /// # Errors
 /// `Internal` for a row that does not end in an id.
 pub fn id_of<T: FromStr>(row: &str) -> Result<T> {
-    key::last_segment(row).parse().map_err(|_| Error::internal(format!("`{row}` ends in no id")))
+    key::last_segment(row).parse().map_err(|_| {
+        Error::internal(format!(
+            "the row `{row}` does not end with \
+                                                                        an id"
+        ))
+    })
 }
 
 /// Returns the number of items to return.
@@ -368,7 +373,7 @@ pub fn open_row_cursor(token: &str, expected: CursorFingerprint) -> Result<Strin
 /// Returns the error for a cursor that is damaged or of another list.
 #[must_use]
 pub fn wrong_cursor() -> Error {
-    Error::invalid("page", "not a cursor of this list; send the `next.page` of the page before")
+    Error::invalid("page", "must be a cursor of this list; send the `next.page` of the previous page")
 }
 
 fn first8(bytes: &[u8; 32]) -> [u8; 8] {

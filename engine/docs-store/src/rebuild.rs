@@ -61,8 +61,8 @@ impl StoreLayout {
             None => Ok(None),
             Some(Value::Json(json)) => serde_json::from_slice(&json)
                 .map(Some)
-                .map_err(|error| StoreError::Corrupt(format!("the layout cannot be read: {error}"))),
-            Some(_) => Err(StoreError::Corrupt("the layout is no JSON".to_owned())),
+                .map_err(|error| StoreError::Corrupt(format!("the layout is malformed: {error}"))),
+            Some(_) => Err(StoreError::Corrupt("the layout is not JSON".to_owned())),
         }
     }
 
@@ -135,7 +135,7 @@ impl Operation for RebuildStep {
         let stored = StoreLayout::read(tx).await?;
         if let Some(newer) = stored.as_ref().filter(|layout| layout.version > self.version) {
             return Err(Error::conflict(format!(
-                "the store has layout {}, which is newer than {} of this program",
+                "the store has layout {}, and this program supports up to {}",
                 newer.version, self.version
             )));
         }
@@ -218,7 +218,10 @@ async fn make_rows(tx: &mut Tx, kind: &Kind, value: Value) -> StoreResult<()> {
     if !unique.is_empty() {
         let taken = tx.get_values(&unique).await?;
         if let Some((taken, _)) = unique.iter().zip(taken).find(|(_, value)| value.is_some()) {
-            return Err(StoreError::Corrupt(format!("`{record}` and another record both claim `{taken}`")));
+            return Err(StoreError::Corrupt(format!(
+                "`{record}` and another record have the same unique \
+                                                    value `{taken}`"
+            )));
         }
     }
     for row in rows {

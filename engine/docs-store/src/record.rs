@@ -7,7 +7,8 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Key, KeyBuf, Record, StoreError, StoreResult, Value, key::last_segment, limits::Gauge};
 
-const NO_JSON_FORM: &str = "a record has no JSON form: its maps need keys of text";
+const NO_JSON_FORM: &str = "a record cannot be represented as JSON, because a map has keys other than \
+                            strings";
 
 /// A stored resource: serde defines its JSON form, `KIND` the first segment of its key.
 ///
@@ -58,14 +59,14 @@ pub fn decode<T: Entity>(value: Value) -> StoreResult<Arc<T>> {
         Value::Live(record) => {
             let kind = record.kind();
             record.into_any().downcast::<T>().map_err(|_| {
-                StoreError::Corrupt(format!("a record of kind `{kind}` where `{}` was expected", T::KIND))
+                StoreError::Corrupt(format!("expected a record of kind `{}`, found `{kind}`", T::KIND))
             })
         }
         Value::Json(bytes) => serde_json::from_slice(&bytes)
             .map(Arc::new)
             .map_err(|e| StoreError::Corrupt(format!("a `{}` record does not parse: {e}", T::KIND))),
         Value::Int(_) | Value::Unit => {
-            Err(StoreError::Corrupt(format!("no record where `{}` was expected", T::KIND)))
+            Err(StoreError::Corrupt(format!("expected a record of kind `{}`, found another value", T::KIND)))
         }
     }
 }

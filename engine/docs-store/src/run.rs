@@ -46,7 +46,7 @@ pub trait Operation: Send + Sync {
 
     /// Returns the error for a unique value that is taken, given its key.
     fn taken(&self, _key: &Key) -> Error {
-        Error::conflict("this exists already")
+        Error::conflict("the resource already exists")
     }
 
     /// An additional description for the audit log, as a sentence: information that the changed records do not show.
@@ -222,16 +222,16 @@ async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
             Certainty::Unknown => unknown_since.get_or_insert_with(Instant::now).elapsed() >= RECOVERY,
         };
         if over {
-            tracing::warn!(operation = O::NAME, attempt, error = ?error, "gave up");
+            tracing::warn!(operation = O::NAME, attempt, error = ?error, "abandon transaction");
             return Err(match certainty {
                 Certainty::Certain => error,
                 Certainty::Unknown => StoreError::Unknown(error.to_string()).into(),
             });
         }
-        tracing::debug!(operation = O::NAME, attempt, error = ?error, "trying again");
+        tracing::debug!(operation = O::NAME, attempt, error = ?error, "retry transaction");
         tokio::time::sleep(receipt.pause(attempt)).await;
     }
-    unreachable!("the loop ends by its bound")
+    unreachable!("the last attempt returns")
 }
 
 /// Certainty about earlier attempts: `Unknown` if one may have been applied.
@@ -298,7 +298,7 @@ fn answered<V>(shown: Result<V>) -> Result<Result<V>> {
 async fn recover<T: DeserializeOwned>(tx: &Tx, receipt: &Receipt) -> Result<Option<T>> {
     match tx.get_value(&receipt.key()).await? {
         Some(Value::Json(json)) => serde_json::from_slice(&json).map(Some).map_err(Error::internal),
-        Some(_) => Err(StoreError::Corrupt("a receipt without its answer".into()).into()),
+        Some(_) => Err(StoreError::Corrupt("a receipt has no response".into()).into()),
         None => Ok(None),
     }
 }

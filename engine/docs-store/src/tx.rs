@@ -38,7 +38,7 @@ impl Write {
             Self::Add(n) => match below {
                 None => Ok(Some(Value::Int(*n))),
                 Some(Value::Int(m)) => Ok(Some(Value::Int(m + n))),
-                Some(_) => Err(StoreError::Misuse("an Add on a key that is no counter")),
+                Some(_) => Err(StoreError::Misuse("an addition to a key that is not a counter")),
             },
         }
     }
@@ -134,7 +134,7 @@ impl Tx {
             .map(|(value, key)| match value {
                 None => Ok(0),
                 Some(Value::Int(n)) => Ok(n),
-                Some(_) => Err(StoreError::Corrupt(format!("`{key}` holds no number"))),
+                Some(_) => Err(StoreError::Corrupt(format!("`{key}` has no number"))),
             })
             .collect()
     }
@@ -218,7 +218,7 @@ impl Tx {
     /// # Errors
     /// [`StoreError::Misuse`] when a row cannot be represented as JSON.
     pub fn put<T: Indexed>(&mut self, old: &T, new: T) -> StoreResult<Arc<T>> {
-        debug_assert_eq!(old.key(), new.key(), "a record keeps its key");
+        debug_assert_eq!(old.key(), new.key(), "the key of a record is unchanged");
         let mut gone: BTreeMap<Key, Row> =
             old.rows().into_iter().map(|row| (Arc::clone(row.key()), row)).collect();
         for row in new.rows() {

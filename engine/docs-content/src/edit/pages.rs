@@ -24,7 +24,7 @@ impl At<'_, '_> {
         let NewPage { id: page, kind, parent, at, fields, body } = new;
         let (kind, parent) = (*kind, parent.as_ref());
         if self.page(page)?.is_some() {
-            return Err(invalid("page", format!("is `{page}`, which exists already")).into());
+            return Err(invalid("page", format!("is `{page}`, which already exists")).into());
         }
         let title = fields.title.as_deref().ok_or_else(|| invalid("title", "is missing"))?;
         let pages = self.count_with_new(keys::PAGE)?;
@@ -116,8 +116,8 @@ impl At<'_, '_> {
         if shown == *text {
             return Ok(before.clone());
         }
-        let terms = unfold(text, &sizes)
-            .ok_or_else(|| invalid("document", "has a conflict marker without its counterparts"))?;
+        let terms =
+            unfold(text, &sizes).ok_or_else(|| invalid("document", "has an unmatched conflict marker"))?;
         if terms.len() == 1 {
             return Ok(new.body());
         }
@@ -194,7 +194,7 @@ impl At<'_, '_> {
         let entry = self.known(parent, "into")?;
         let above = read::ancestors(self.session, &self.root, &entry)?;
         if parent == page || above.iter().any(|(id, _)| id == page) {
-            return Err(invalid("into", "is the page itself or one below it").into());
+            return Err(invalid("into", "must not be the page itself or one of its descendants").into());
         }
         Ok(())
     }
@@ -204,5 +204,5 @@ fn check_body(kind: PageKind, body: &Body) -> Step<()> {
     if kind == PageKind::Document || body.is_empty() {
         return Ok(());
     }
-    Err(invalid("document", "is for documents only").into())
+    Err(invalid("document", "is allowed for documents only").into())
 }

@@ -11,8 +11,8 @@ use super::super::{
     Body, Clashes, ContentResult, PageEntry, PageKind, ReusableEntry, clash_field, entry::set, error::invalid,
 };
 
-const NO_TARGET: &str = "is missing: a link needs one";
-const NO_SOURCE: &str = "is missing: a computed page needs it";
+const NO_TARGET: &str = "is required for a link";
+const NO_SOURCE: &str = "is required for a computed page";
 
 /// The text of an edit.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -72,26 +72,28 @@ fn check(fields: &PagePatch, kind: PageKind) -> ContentResult<()> {
         check_title(title)?;
     }
     if matches!((&fields.emoji, &fields.icon), (Some(Some(_)), Some(Some(_)))) {
-        return Err(invalid("icon", "cannot be set together with an emoji"));
+        return Err(invalid("icon", "must not be set together with `emoji`"));
     }
     match (&fields.target, kind) {
         (Some(None), PageKind::Link) => return Err(invalid("target", NO_TARGET)),
-        (Some(_), kind) if kind != PageKind::Link => return Err(invalid("target", "is for links only")),
+        (Some(_), kind) if kind != PageKind::Link => {
+            return Err(invalid("target", "is allowed for links only"));
+        }
         _ => {}
     }
     match (&fields.computed, kind) {
         (Some(None), PageKind::Computed) => return Err(invalid("computed", NO_SOURCE)),
         (Some(_), PageKind::Group | PageKind::Link) => {
-            return Err(invalid("computed", "is for computed pages and documents only"));
+            return Err(invalid("computed", "is allowed for computed pages and documents only"));
         }
         _ => {}
     }
     if fields.slug.as_ref().is_some_and(|slug| !slug.is_empty()) {
         if !kind.has_slug() {
-            return Err(invalid("slug", "is for documents and groups only"));
+            return Err(invalid("slug", "is allowed for documents and groups only"));
         }
         if fields.slug.as_ref().is_some_and(|slug| slug.chars().count() > MAX_SLUG) {
-            return Err(invalid("slug", "has more than 100 characters"));
+            return Err(invalid("slug", format!("must be at most {MAX_SLUG} characters")));
         }
     }
     fields.variables.as_ref().map_or(Ok(()), check_variables)

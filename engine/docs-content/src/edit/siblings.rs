@@ -58,11 +58,11 @@ impl At<'_, '_> {
         let mut place = PagePlace::default();
         if let Some(parent) = parent {
             if kind == PageKind::Group {
-                return Err(invalid("into", "is not the top level, where groups have to be").into());
+                return Err(invalid("into", "must be the top level for a group").into());
             }
             let entry = self.known(parent, "into")?;
             if !entry.kind.is_parent() {
-                return Err(invalid("into", "is a page that can have none below it").into());
+                return Err(invalid("into", "must be a page that can have child pages").into());
             }
             place = self.place_of(parent, &entry)?;
         }

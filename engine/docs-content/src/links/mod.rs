@@ -282,7 +282,7 @@ impl Link {
     }
 
     fn read(key: &str, value: &[u8]) -> ContentResult<Self> {
-        let damaged = || ContentError::Corrupt(format!("the key `{key}` is of no link"));
+        let damaged = || ContentError::Corrupt(format!("the key `{key}` is not the key of a link"));
         let parts = segments(key);
         let [_, standing, class, id, ..] = parts.as_slice() else { return Err(damaged()) };
         let standing = Standing::ALL.into_iter().find(|s| s.segment() == standing).ok_or_else(damaged)?;
@@ -330,7 +330,7 @@ fn source_of(key: &str) -> ContentResult<LinkSource> {
         [.., class, id] => LinkSource::parse(class, id),
         _ => None,
     };
-    source.ok_or_else(|| ContentError::Corrupt(format!("the key `{key}` is of no backlink")))
+    source.ok_or_else(|| ContentError::Corrupt(format!("the key `{key}` is not the key of a backlink")))
 }
 
 /// Parses the target in a backlink's key.
@@ -345,7 +345,7 @@ fn target_of(key: &str) -> ContentResult<LinkTarget> {
         },
         _ => None,
     };
-    target.ok_or_else(|| ContentError::Corrupt(format!("the key `{key}` is of no backlink")))
+    target.ok_or_else(|| ContentError::Corrupt(format!("the key `{key}` is not the key of a backlink")))
 }
 
 fn cut(text: &str) -> &str {

@@ -58,7 +58,7 @@ pub(crate) struct Leaves {
 impl Leaves {
     /// Creates the leaves of entries in key order with unique keys.
     pub(crate) fn new(entries: Vec<(Key, Bytes)>) -> Self {
-        debug_assert!(entries.windows(2).all(|w| w[0].0 < w[1].0), "the entries are in order");
+        debug_assert!(entries.windows(2).all(|w| w[0].0 < w[1].0), "the entries are sorted");
         Self { entries: entries.into_iter().peekable(), is_first: true }
     }
 }

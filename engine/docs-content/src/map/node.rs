@@ -40,11 +40,11 @@ impl Node {
     /// [`Fault::Corrupt`] if the bytes are not a node, or a node that no map contains.
     pub fn decode(bytes: &Bytes) -> Pass<Self> {
         let form: Form<'_> =
-            serde_json::from_slice(bytes).map_err(|_| Fault::Corrupt("not the JSON of a node"))?;
+            serde_json::from_slice(bytes).map_err(|_| Fault::Corrupt("invalid JSON of a node"))?;
         let node = match (form.level, form.entries, form.children) {
             (0, Some(entries), None) => Self::leaf(bytes, &entries)?,
             (1..=MAX_LEVEL, None, Some(children)) => Self::inner(form.level, &children)?,
-            _ => return Err(Fault::Corrupt("a level that does not fit what it holds")),
+            _ => return Err(Fault::Corrupt("the level does not match the content")),
         };
         Ok(node.weighed(bytes.len()))
     }
@@ -74,7 +74,7 @@ impl Node {
                 return Err(Fault::Corrupt("an empty child"));
             }
             let sum = node.count.checked_add(*count);
-            node.count = sum.ok_or(Fault::Corrupt("more entries than can be counted"))?;
+            node.count = sum.ok_or(Fault::Corrupt("the number of entries overflows"))?;
             refs.push(Child { hash: *hash, count: *count });
         }
         node.items = Items::Inner(refs);
@@ -88,7 +88,7 @@ impl Node {
 
     fn push_key(&mut self, key: &str) -> Pass<()> {
         if self.ends.len().checked_sub(1).is_some_and(|last| self.key(last) >= key) {
-            return Err(Fault::Corrupt("keys out of order"));
+            return Err(Fault::Corrupt("the keys are not sorted"));
         }
         self.keys.push_str(key);
         self.ends.push(self.keys.len());
@@ -117,14 +117,14 @@ impl Node {
             node.ends.push(node.keys.len());
             match item {
                 Item::Value(value) => {
-                    debug_assert!(level == 0, "values are in leaves");
+                    debug_assert!(level == 0, "only leaves have values");
                     out.push(',');
                     out.push_str(json_of(value));
                     values.push(value.clone());
                     node.count += 1;
                 }
                 Item::Child(child) => {
-                    debug_assert!(level > 0, "children are above leaves");
+                    debug_assert!(level > 0, "only inner nodes have children");
                     let _ = write!(out, ",\"{}\",{}", child.hash, child.count);
                     children.push(*child);
                     node.count += child.count;
@@ -255,7 +255,7 @@ fn json_of(value: &Bytes) -> &str {
     debug_assert!(
         value.is_empty()
             || serde_json::from_str::<serde::de::IgnoredAny>(json).is_ok_and(|_| json != EMPTY_VALUE),
-        "a value is JSON and not null"
+        "a value is JSON other than null"
     );
     if json.is_empty() { EMPTY_VALUE } else { json }
 }

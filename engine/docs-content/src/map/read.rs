@@ -184,12 +184,12 @@ pub fn nth(nodes: &dyn Nodes, root: &Hash, position: u64) -> Pass<Option<(Key, B
             }
             rest -= child.count;
         }
-        let child = found.ok_or(Fault::Corrupt("the counts do not add up"))?;
+        let child = found.ok_or(Fault::Corrupt("the counts of children do not match"))?;
         node = load(nodes, &child.hash, Some(node.level() - 1))?;
         if node.count() != child.count {
-            return Err(Fault::Corrupt("a child holds another number of entries than its parent says"));
+            return Err(Fault::Corrupt("the count of a child differs from the count in its parent"));
         }
     }
-    let at = usize::try_from(rest).map_err(|_| Fault::Corrupt("the counts do not add up"))?;
+    let at = usize::try_from(rest).map_err(|_| Fault::Corrupt("the counts of children do not match"))?;
     Ok(node.value(at).map(|value| (Key::from(node.key(at)), value.clone())))
 }

@@ -167,7 +167,7 @@ impl Tree<'_, '_> {
         let rank =
             touched.as_ref().and_then(|id| self.pages.get(id)?.as_ref()).map(|entry| entry.rank.clone());
         let (Some(id), Some(rank)) = (touched, rank) else {
-            return Err(ContentError::Corrupt("pages no side touched stand below themselves".into()).into());
+            return Err(ContentError::Corrupt("pages that were not merged form a cycle".into()).into());
         };
         self.move_page(&id, None, rank);
         self.note(&id, Conflict::Cycle);

@@ -93,7 +93,7 @@ fn levels_are_bounded_for_inserts_moves_and_imports() {
     let root = apply(&content, empty(&content), &chain(0, MAX_PAGE_LEVELS, "a"));
     let below = insert(id(900), Some(id(MAX_PAGE_LEVELS - 1)), None, "a");
     let (_, field, message) = refused(now(content.edit(DOMAIN, root, time(0), &[below])));
-    assert_eq!((field, message), ("into", format!("would make more than {MAX_PAGE_LEVELS} levels of pages")));
+    assert_eq!((field, message), ("into", format!("exceeds the limit of {MAX_PAGE_LEVELS} levels of pages")));
     let root = apply(&content, root, &[insert(id(901), None, None, "b")]);
     let (_, field, _) = refused(now(content.edit(DOMAIN, root, time(0), &[move_into(0, Some(901))])));
     assert_eq!(field, "into");

@@ -101,7 +101,7 @@ pub(super) fn call(
 fn with(machine: &mut Machine<'_>, mut items: Vec<Value>, args: &[Value]) -> Eval<Value> {
     let at = at_index(machine, args, items.len())?;
     match at.and_then(|at| items.get_mut(at)) {
-        None => return Err(EvalError::wrong("`with` takes the place of an item")),
+        None => return Err(EvalError::wrong("`with` requires the index of an item")),
         Some(item) => *item = arg(args, 1).clone(),
     }
     machine.array(items)
@@ -157,7 +157,7 @@ fn flatten(machine: &mut Machine<'_>, items: &[Value], depth: f64, all: &mut Vec
 fn function(args: &[Value]) -> Eval<&Value> {
     match arg(args, 0) {
         function @ Value::Function(_) => Ok(function),
-        _ => Err(EvalError::wrong("a function is asked for, like `x => x.name`")),
+        _ => Err(EvalError::wrong("a function like `x => x.name` is required")),
     }
 }
 
@@ -172,7 +172,7 @@ fn reduce(machine: &mut Machine<'_>, array: &Arc<Array>, method: &str, args: &[V
         Some(start) => start.clone(),
         None => match rest.pop() {
             Some((_, first)) => first.clone(),
-            None => return Err(EvalError::wrong("`reduce` of an empty array takes a first value")),
+            None => return Err(EvalError::wrong("`reduce` of an empty array requires an initial value")),
         },
     };
     while let Some((at, item)) = rest.pop() {
@@ -216,7 +216,7 @@ fn each(machine: &mut Machine<'_>, array: &Arc<Array>, method: &str, args: &[Val
 /// Merge sort. It is stable and tolerates inconsistent comparison functions.
 fn sort(machine: &mut Machine<'_>, items: Vec<Value>, by: &Value) -> Eval<Vec<Value>> {
     if !matches!(by, Value::Undefined | Value::Function(_)) {
-        return Err(EvalError::wrong("`sort` takes a function"));
+        return Err(EvalError::wrong("`sort` requires a function"));
     }
     let (nothing, mut runs): (Vec<Value>, Vec<Value>) =
         items.into_iter().partition(|item| matches!(item, Value::Undefined));

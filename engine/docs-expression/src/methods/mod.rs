@@ -48,7 +48,7 @@ pub(super) fn call(
     // The cost of the lookup and of creating the result.
     machine.charge(3)?;
     if method.of != discriminant(this) {
-        return Err(EvalError::wrong("a method is called of a value that it does not belong to"));
+        return Err(EvalError::wrong("the value does not have this method"));
     }
     match (this, method.name) {
         (this, "valueOf") => Ok(this.clone()),
@@ -69,7 +69,7 @@ pub(super) fn call(
         (Value::Number(value), "toFixed") => {
             let places = integer(machine, arguments, 0, 0.0)?;
             if !(0.0..=100.0).contains(&places) {
-                return Err(EvalError::wrong("`toFixed` takes 0 to 100 digits"));
+                return Err(EvalError::wrong("`toFixed` requires 0 to 100 digits"));
             }
             machine.text_value(number::fixed(*value, places as u8))
         }

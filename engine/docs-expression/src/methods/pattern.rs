@@ -61,7 +61,7 @@ pub(super) fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arg
         ("split", separator) => split(machine, text, separator, arg(args, 1)),
         (_, Value::Regex(regex)) => {
             if method == "replaceAll" && !regex.is_global() {
-                return Err(EvalError::wrong("`replaceAll` takes a regular expression with the flag `g`"));
+                return Err(EvalError::wrong("`replaceAll` requires a regular expression with the flag `g`"));
             }
             let characters = characters(machine, text)?;
             let places = if regex.is_global() {

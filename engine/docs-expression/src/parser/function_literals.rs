@@ -78,7 +78,7 @@ impl Parser<'_> {
             parameters[..at].iter().any(|it| it.name == parameter.name)
         };
         if parameters.iter().enumerate().any(is_known) {
-            return Err(self.error("follows two parameters of the same name"));
+            return Err(self.error("follows a duplicate parameter name"));
         }
         Ok(())
     }
@@ -90,7 +90,7 @@ impl Parser<'_> {
     fn plain_name(&mut self) -> Parsed<Arc<str>> {
         match &self.token().kind {
             Kind::Name(name) if !RESERVED.contains(&&**name) => self.member_name(),
-            Kind::Sign("{" | "[") => Err(self.error("takes a parameter apart, which is not supported")),
+            Kind::Sign("{" | "[") => Err(self.error("is a destructured parameter, which is not supported")),
             _ => Err(self.unexpected()),
         }
     }
@@ -102,14 +102,14 @@ impl Parser<'_> {
             return Ok(None);
         }
         if !self.is_word("return") {
-            return Err(self.error("is a statement; a function may only `return` a value"));
+            return Err(self.error("is a statement; a function body can only be `return` with a value"));
         }
         self.at += 1;
         let bare = self.is(";") || self.is("}") || self.token().newline;
         let body = if bare { None } else { Some(self.nested(Self::sequence)?) };
         self.eat(";");
         if !self.is("}") {
-            return Err(self.error("is after the `return` of a function, where nothing may follow"));
+            return Err(self.error("follows the `return` of a function"));
         }
         self.at += 1;
         Ok(body)

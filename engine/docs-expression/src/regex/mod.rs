@@ -136,10 +136,10 @@ fn parse_flags(text: &str) -> Result<Flags, String> {
             'y' => &mut flags.sticky,
             'u' => &mut flags.unicode,
             'd' => &mut flags.indices,
-            _ => return Err(format!("has the flag `{c}`, which regular expressions do not have")),
+            _ => return Err(format!("has the unknown flag `{c}`")),
         };
         if std::mem::replace(flag, true) {
-            return Err(format!("has the flag `{c}` twice"));
+            return Err(format!("has the duplicate flag `{c}`"));
         }
     }
     Ok(flags)

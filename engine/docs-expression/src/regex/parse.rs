@@ -67,11 +67,11 @@ pub(super) fn parse(source: &str, is_strict: bool) -> Result<Parsed, String> {
     let mut parser = Parser { rest, groups: vec![None], backs: Vec::new(), depth: 0, is_strict };
     let part = parser.either()?;
     if parser.rest.peek().is_some() {
-        return Err("is a regular expression with a `)` too many".to_owned());
+        return Err("is a regular expression with an unmatched `)`".to_owned());
     }
     let Parser { groups, backs, .. } = parser;
     if backs.into_iter().any(|back| back >= groups.len()) {
-        return Err("is a regular expression that refers to a group it does not have".to_owned());
+        return Err("is a regular expression with a reference to a missing group".to_owned());
     }
     Ok(Parsed { part, groups })
 }
@@ -84,7 +84,7 @@ struct Parser<'s> {
     is_strict: bool,
 }
 
-const REPEATS_NOTHING: &str = "is a regular expression that repeats nothing";
+const REPEATS_NOTHING: &str = "is a regular expression with a quantifier that follows no item";
 
 /// Characters that a backslash can escape in strict mode.
 const SIGNS: &str = "^$\\.*+?()[]{}|/";
@@ -96,7 +96,7 @@ impl Parser<'_> {
 
     fn either(&mut self) -> Result<Part, String> {
         if self.depth == MAX_DEPTH {
-            return Err(format!("is a regular expression with more than {MAX_DEPTH} groups in one another"));
+            return Err(format!("is a regular expression with more than {MAX_DEPTH} nested groups"));
         }
         self.depth += 1;
         let mut ways = vec![self.all()?];
@@ -131,7 +131,7 @@ impl Parser<'_> {
             Some('\\') => return self.escape(),
             Some('*' | '+' | '?') => return Err(REPEATS_NOTHING.to_owned()),
             Some(c @ ('{' | '}' | ']')) if self.is_strict => {
-                return Err(format!("is a regular expression with a lone `{c}`"));
+                return Err(format!("is a regular expression with an unescaped `{c}`"));
             }
             Some(c) => Part::Char(c),
             None => Part::All(Vec::new()),
@@ -150,11 +150,11 @@ impl Parser<'_> {
                     number = Some(self.groups.len());
                     let name = self.until('>')?;
                     if self.groups.iter().flatten().any(|known| *known == name) {
-                        return Err("is a regular expression with two groups of one name".to_owned());
+                        return Err("is a regular expression with a duplicate group name".to_owned());
                     }
                     self.groups.push(Some(name));
                 }
-                _ => return Err("is a regular expression with a group that is not supported".to_owned()),
+                _ => return Err("is a regular expression with an unsupported group".to_owned()),
             }
         } else {
             number = Some(self.groups.len());
@@ -162,7 +162,7 @@ impl Parser<'_> {
         }
         let inner = self.either()?;
         if !self.eat(')') {
-            return Err("is a regular expression with a group that does not end".to_owned());
+            return Err("is a regular expression with an unclosed group".to_owned());
         }
         let inner = Box::new(inner);
         Ok(match look {
@@ -177,7 +177,7 @@ impl Parser<'_> {
             match self.rest.next() {
                 Some(c) if c == end && !text.is_empty() => return Ok(text),
                 Some(c) if is_name_start(c) || c.is_numeric() && !text.is_empty() => text.push(c),
-                _ => return Err("is a regular expression with a wrong name of a group".to_owned()),
+                _ => return Err("is a regular expression with an invalid group name".to_owned()),
             }
         }
     }
@@ -196,7 +196,7 @@ impl Parser<'_> {
         if matches!(part, Part::Start | Part::End | Part::Word(_))
             || self.is_strict && matches!(part, Part::Look(..))
         {
-            return Err("is a regular expression that repeats a position".to_owned());
+            return Err("is a regular expression with a repeated assertion".to_owned());
         }
         self.rest.next();
         let greedy = if self.eat('?') { Greedy::No } else { Greedy::Yes };
@@ -222,11 +222,11 @@ impl Parser<'_> {
         }
         let number = |text: &str| match text.parse() {
             Ok(count) if count <= MAX_COUNT => Ok(count),
-            _ => Err(format!("is a regular expression that repeats more than {MAX_COUNT} times")),
+            _ => Err(format!("is a regular expression with a repetition of more than {MAX_COUNT}")),
         };
         let (least, most) = (number(least)?, most.map(number).transpose()?);
         if most.is_some_and(|most| most < least) {
-            return Err("is a regular expression that repeats at most less than at least".to_owned());
+            return Err("is a regular expression with a maximum below the minimum".to_owned());
         }
         for _ in 0..=text.chars().count() {
             self.rest.next();
@@ -242,7 +242,7 @@ impl Parser<'_> {
             Some('k') if self.eat('<') => {
                 let name = self.until('>')?;
                 let group = self.groups.iter().position(|group| group.as_ref() == Some(&name));
-                Part::Back(group.ok_or("is a regular expression that names a group it does not have yet")?)
+                Part::Back(group.ok_or("is a regular expression with a reference to a later group name")?)
             }
             Some(c @ '1'..='9') => {
                 let mut number = c as usize - 48;
@@ -287,7 +287,7 @@ impl Parser<'_> {
             'p' | 'P' => return Err("is a regular expression with `\\p`, which is not supported".to_owned()),
             'c' => return Err("is a regular expression with `\\c`, which is not supported".to_owned()),
             c if self.is_strict && !SIGNS.contains(c) => {
-                return Err(format!("is a regular expression with `\\{c}`, which means nothing"));
+                return Err(format!("is a regular expression with the unknown escape `\\{c}`"));
             }
             c => Escaped::Char(c),
         })
@@ -300,7 +300,7 @@ impl Parser<'_> {
             (0..digits).filter_map(|_| self.rest.next_if(char::is_ascii_hexdigit)).collect()
         };
         let code = u32::from_str_radix(&text, 16).ok().and_then(char::from_u32);
-        code.ok_or_else(|| "is a regular expression with an escape that is no character".to_owned())
+        code.ok_or_else(|| "is a regular expression with an invalid escape".to_owned())
     }
 
     fn class(&mut self) -> Result<Class, String> {
@@ -320,10 +320,10 @@ impl Parser<'_> {
             match (first, self.in_class()?) {
                 (Escaped::Char(from), Some(Escaped::Char(to))) if from <= to => class.ranges.push((from, to)),
                 (Escaped::Char(_), Some(Escaped::Char(_))) => {
-                    return Err("is a regular expression with a range that ends before it begins".to_owned());
+                    return Err("is a regular expression with a reversed range".to_owned());
                 }
                 (_, Some(_)) if self.is_strict => {
-                    return Err("is a regular expression with a range that has no end".to_owned());
+                    return Err("is a regular expression with an incomplete range".to_owned());
                 }
                 (first, second) => {
                     class.add(first);
@@ -336,7 +336,7 @@ impl Parser<'_> {
 
     fn in_class(&mut self) -> Result<Option<Escaped>, String> {
         match self.rest.next() {
-            None => Err("is a regular expression with a class that does not end".to_owned()),
+            None => Err("is a regular expression with an unclosed class".to_owned()),
             Some(']') => Ok(None),
             Some('\\') => match self.rest.next() {
                 Some('b') => Ok(Some(Escaped::Char('\u{8}'))),

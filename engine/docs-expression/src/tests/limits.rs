@@ -26,7 +26,7 @@ fn fifty_levels_are_allowed_and_one_more_is_refused() {
         let most = if open == "({a:" { MAX_DEPTH / 2 } else { MAX_DEPTH };
         Expression::parse(&nested(most)).unwrap();
         let error = Expression::parse(&nested(most + 1)).unwrap_err().to_string();
-        assert!(error.contains("nested more than 50"), "{open}: {error}");
+        assert!(error.contains("exceeds the limit of 50"), "{open}: {error}");
     }
 }
 
@@ -54,7 +54,7 @@ fn a_text_as_long_as_allowed_needs_little_stack() {
             "[1].map(function f(x) { return [x].map(f) })",
             "'x'.replace('x', function f(x) { return x.replace('x', f) })",
         ] {
-            assert_eq!(value(source), "failed: values or calls are nested too deep", "{source}");
+            assert_eq!(value(source), "failed: values or calls are nested too deeply", "{source}");
         }
     };
     // Half the usual stack size of a thread, in an unoptimized build.
@@ -76,7 +76,7 @@ fn what_grows_without_bound_ends_in_an_error() {
     for (source, error) in [
         ("'x'.repeat(100001)", EvalError::TextTooLong),
         ("'x'.padStart(1e9)", EvalError::TextTooLong),
-        ("'x'.repeat(1 / 0)", EvalError::Wrong("`repeat` takes a number that is not negative".into())),
+        ("'x'.repeat(1 / 0)", EvalError::Wrong("`repeat` requires a non-negative number".into())),
         ("'x'.repeat(60000).concat('x'.repeat(60000))", EvalError::TextTooLong),
         ("'x'.repeat(60000) + 'x'.repeat(60000)", EvalError::TextTooLong),
         ("`${'x'.repeat(60000)}${'x'.repeat(60000)}`", EvalError::TextTooLong),

@@ -99,9 +99,9 @@ fn what_is_not_exactly_one_expression_is_refused_at_its_place() {
 #[test]
 fn a_message_says_what_is_wrong_and_what_to_do() {
     let message = |source: &str| Expression::parse(source).unwrap_err().to_string();
-    assert_eq!(message("a = 1"), "character 3 is an assignment, which is not allowed; compare with `==`");
+    assert_eq!(message("a = 1"), "character 3 is an assignment, which is not supported; compare with `==`");
     assert_eq!(message("a b"), "character 3 is an unexpected `b`");
-    assert_eq!(message("(a"), "character 1 is opened here and never closed");
+    assert_eq!(message("(a"), "character 1 is not closed");
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(super) fn revert(current: &str, base: &str, keys: &[String]) -> Result<Strin
     for (index, key) in keys.iter().enumerate() {
         named.add(&now, &then, key).ok_or_else(|| Invalid {
             place: format!("block[{index}]"),
-            message: format!("there is no block `{key}` on the page, and there was none"),
+            message: format!("the block `{key}` does not exist on the page or on its earlier version"),
         })?;
     }
     let nodes = merged(&now.nodes, &then.nodes, &mut named);

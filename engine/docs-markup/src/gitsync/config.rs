@@ -147,7 +147,7 @@ fn top(text: &str, file: &RepoPath) -> Result<Map<String, Value>, FormatError> {
         Value::Null => Ok(Map::new()),
         Value::Object(map) => Ok(map),
         _ => {
-            let problem = "the file must be a map of keys and values".to_owned();
+            let problem = "the file must be a map".to_owned();
             Err(FormatError::Yaml { file: file.clone(), problem })
         }
     }
@@ -174,7 +174,7 @@ impl<'a> Keys<'a> {
         let map = match self.map.get(key) {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(map)) => map.clone(),
-            Some(_) => return Err(self.wrong_type(key, "a map of keys and values")),
+            Some(_) => return Err(self.wrong_type(key, "a map")),
         };
         Ok(Keys { file: self.file, map, prefix: key })
     }
@@ -187,7 +187,7 @@ impl<'a> Keys<'a> {
             };
             let from = key.trim_matches('/');
             if from.is_empty() {
-                return Err(self.wrong_type(key, "below an old path that is not empty"));
+                return Err(self.wrong_type(key, "a redirect from a path that is not empty"));
             }
             let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
             redirects.push(Redirect {
@@ -286,29 +286,26 @@ mod tests {
         for (text, message) in [
             ("root: 1", "app/.gitbook.yaml: `root` must be a path"),
             ("root: [a]", "app/.gitbook.yaml: `root` must be a path"),
-            ("root: ../..", "app/.gitbook.yaml: the path `root` leads out of the repository"),
-            (
-                "root: /docs",
-                "app/.gitbook.yaml: the path `root` must be relative, without a slash at the front",
-            ),
+            ("root: ../..", "app/.gitbook.yaml: the path `root` must be within the repository"),
+            ("root: /docs", "app/.gitbook.yaml: the path `root` must be relative, without a leading slash"),
             ("root: \"a\\0b\"", "app/.gitbook.yaml: the path `root` must not contain the NUL character"),
-            ("structure: here", "app/.gitbook.yaml: `structure` must be a map of keys and values"),
+            ("structure: here", "app/.gitbook.yaml: `structure` must be a map"),
             ("structure: {readme: true}", "app/.gitbook.yaml: `structure.readme` must be a path"),
             (
                 "structure: {summary: ../../S.md}",
-                "app/.gitbook.yaml: the path `structure.summary` leads out of the repository",
+                "app/.gitbook.yaml: the path `structure.summary` must be within the repository",
             ),
-            ("redirects: [a]", "app/.gitbook.yaml: `redirects` must be a map of keys and values"),
+            ("redirects: [a]", "app/.gitbook.yaml: `redirects` must be a map"),
             ("redirects: {a: 1}", "app/.gitbook.yaml: `redirects.a` must be a path"),
             (
                 "redirects: {a: ../../../x}",
-                "app/.gitbook.yaml: the path `redirects.a` leads out of the repository",
+                "app/.gitbook.yaml: the path `redirects.a` must be within the repository",
             ),
             (
                 "redirects: {/: a.md}",
-                "app/.gitbook.yaml: `redirects./` must be below an old path that is not empty",
+                "app/.gitbook.yaml: `redirects./` must be a redirect from a path that is not empty",
             ),
-            ("- a", "app/.gitbook.yaml: the file must be a map of keys and values"),
+            ("- a", "app/.gitbook.yaml: the file must be a map"),
         ] {
             assert_eq!(read(text).unwrap_err(), message, "{text}");
         }
@@ -324,7 +321,7 @@ mod tests {
         assert_eq!(read(&text).unwrap().root.as_str(), "app/docs");
         assert_eq!(
             read(&format!("{text}x")).unwrap_err(),
-            "app/.gitbook.yaml: at most 1 MiB are allowed for this file, it has 2 MiB"
+            "app/.gitbook.yaml: must be at most 1 MiB, has 2 MiB"
         );
     }
 

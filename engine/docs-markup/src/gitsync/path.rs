@@ -21,10 +21,10 @@ pub struct RepoPath(Box<str>);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PathError {
     /// The path is absolute.
-    #[error("must be relative, without a slash at the front")]
+    #[error("must be relative, without a leading slash")]
     Absolute,
     /// The path is outside the repository.
-    #[error("leads out of the repository")]
+    #[error("must be within the repository")]
     Leaves,
     #[error("must not contain the NUL character")]
     Nul,

@@ -180,7 +180,7 @@ impl ImportPlan {
     #[must_use]
     pub fn file_warning(&self) -> Option<String> {
         let count = self.omitted_files.len();
-        (count > 0).then(|| format!("{count} files are left out: a space has at most {MAX_SPACE_FILES}"))
+        (count > 0).then(|| format!("skipped {count} files: a space has at most {MAX_SPACE_FILES}"))
     }
 
     /// Returns the landing page: the first document of the tree.
@@ -257,8 +257,7 @@ impl ImportPlan {
         for path in tree.below(&includes).filter(|path| path.is_markdown() && path.folder() == includes) {
             let Some(file) = tree.file(path)? else { continue };
             if self.includes.len() == MAX_REUSABLES {
-                let message =
-                    format!("it is left out: a space has at most {MAX_REUSABLES} reusable contents");
+                let message = format!("skipped: a space has at most {MAX_REUSABLES} reusable contents");
                 warnings.push(path, None, message);
                 continue;
             }
@@ -319,7 +318,7 @@ fn only_readme(
     let Some(file) = tree.file(&config.readme)? else {
         return Err(FormatError::NoPages { folder: config.root.clone() });
     };
-    let message = format!("nothing is listed; `{}` is the only page", config.readme);
+    let message = format!("the table of contents is empty; `{}` becomes the only page", config.readme);
     warnings.push(&config.summary, None, message);
     let kind = SummaryKind::Page { file: Some(file), link_title: None };
     Ok(vec![SummaryItem { line: None, title: humanise(&config.readme), kind, items: Vec::new() }])
@@ -340,7 +339,7 @@ fn known_redirects(
             }
             _ => {
                 let message = format!(
-                    "the redirect of `{}` leads to `{}`, which is no page; it is left out",
+                    "skipped redirect from `{}`: its target `{}` is not a page",
                     redirect.from, redirect.to
                 );
                 warnings.push(&config.file, None, message);
@@ -368,15 +367,9 @@ impl Omitted {
     /// Adds a warning for each exceeded limit.
     fn warn(&self, file: &RepoPath, warnings: &mut Warnings) {
         let all = [
-            (
-                self.siblings,
-                format!("pages are left out: a page has at most {MAX_SIBLINGS} pages directly below it"),
-            ),
-            (
-                self.paths,
-                format!("pages are left out: the path of a page has at most {MAX_PATH_BYTES} bytes"),
-            ),
-            (self.titles, format!("titles are cut to {MAX_TITLE} characters")),
+            (self.siblings, format!("pages skipped: a page has at most {MAX_SIBLINGS} child pages")),
+            (self.paths, format!("pages skipped: the path of a page has at most {MAX_PATH_BYTES} bytes")),
+            (self.titles, format!("titles cut to {MAX_TITLE} characters")),
         ];
         for (count, message) in all.into_iter().filter(|(count, _)| *count > 0) {
             warnings.push(file, None, format!("{count} {message}"));

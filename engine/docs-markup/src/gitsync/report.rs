@@ -36,13 +36,13 @@ pub enum FormatError {
         problem: PathError,
     },
     /// A required symbolic link points outside the repository.
-    #[error("{link}: this symbolic link leads out of the repository")]
+    #[error("{link}: the symbolic link must stay within the repository")]
     LinkLeaves {
         /// The path of the link.
         link: RepoPath,
     },
     /// A required symbolic link is circular.
-    #[error("{link}: this symbolic link leads in a circle")]
+    #[error("{link}: the symbolic link is circular")]
     LinkLoops {
         /// The path of the link.
         link: RepoPath,
@@ -65,21 +65,21 @@ pub enum FormatError {
         problem: &'static str,
     },
     /// The number of groups, pages and links exceeds the limit.
-    #[error("{}: at most {limit} groups, pages and links are allowed", folder_name(file))]
+    #[error("{}: must have at most {limit} groups, pages and links", folder_name(file))]
     TooManyItems {
         /// The table of contents, or the scanned folder if there is none.
         file: RepoPath,
         limit: usize,
     },
     /// The number of pages exceeds the limit.
-    #[error("at most {limit} Markdown pages are allowed, these are {count}")]
+    #[error("the repository must have at most {limit} Markdown pages, has {count}")]
     TooManyPages {
         /// The number of pages found.
         count: usize,
         limit: usize,
     },
     /// There is nothing to import. An import makes the space equal to the repository, so it would delete all content.
-    #[error("{}: there is no Markdown file that could become a page", folder_name(folder))]
+    #[error("{}: must contain a Markdown file", folder_name(folder))]
     NoPages {
         /// The scanned folder.
         folder: RepoPath,
@@ -106,7 +106,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Collects warnings up to [`MAX_WARNINGS`].
+/// Collects warnings up to [`MAX_WARNINGS`] (200).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Warnings {
     kept: Vec<Warning>,
@@ -131,7 +131,7 @@ impl Warnings {
     pub(super) fn finish(self) -> Vec<Warning> {
         let mut kept = self.kept;
         if self.more > 0 {
-            let message = format!("there are {} more warnings", self.more);
+            let message = format!("{} more warnings", self.more);
             kept.push(Warning { file: RepoPath::default(), line: None, message });
         }
         kept
@@ -144,7 +144,7 @@ const MIB: u64 = 1 << 20;
 fn too_large(size: u64, limit: u64) -> String {
     let (unit, name) = if limit.is_multiple_of(MIB) { (MIB, "MiB") } else { (1_000_000, "MB") };
     let (limit, size) = (limit / unit, size.div_ceil(unit));
-    format!("at most {limit} {name} are allowed for this file, it has {size} {name}")
+    format!("must be at most {limit} {name}, has {size} {name}")
 }
 
 /// Checks the size of a text before processing it.
@@ -173,7 +173,7 @@ mod tests {
         let kept = warnings.finish();
         assert_eq!(kept.len(), MAX_WARNINGS);
         assert_eq!(kept[1].to_string(), "SUMMARY.md:1: odd");
-        assert_eq!(kept[MAX_WARNINGS - 1].to_string(), "there are 801 more warnings");
+        assert_eq!(kept[MAX_WARNINGS - 1].to_string(), "801 more warnings");
     }
 
     #[test]
@@ -181,20 +181,20 @@ mod tests {
         let file = RepoPath::new("docs/film.mp4").unwrap();
         assert_eq!(
             FormatError::FileTooLarge { file, size: 100_000_001, limit: 100_000_000 }.to_string(),
-            "docs/film.mp4: at most 100 MB are allowed for this file, it has 101 MB"
+            "docs/film.mp4: must be at most 100 MB, has 101 MB"
         );
         let file = RepoPath::new("SUMMARY.md").unwrap();
         assert_eq!(
             FormatError::FileTooLarge { file: file.clone(), size: (4 << 20) + 1, limit: 4 << 20 }.to_string(),
-            "SUMMARY.md: at most 4 MiB are allowed for this file, it has 5 MiB"
+            "SUMMARY.md: must be at most 4 MiB, has 5 MiB"
         );
         assert_eq!(
             FormatError::TooManyItems { file, limit: 20_000 }.to_string(),
-            "SUMMARY.md: at most 20000 groups, pages and links are allowed"
+            "SUMMARY.md: must have at most 20000 groups, pages and links"
         );
         assert_eq!(
             FormatError::NoPages { folder: RepoPath::default() }.to_string(),
-            "the repository: there is no Markdown file that could become a page"
+            "the repository: must contain a Markdown file"
         );
     }
 }

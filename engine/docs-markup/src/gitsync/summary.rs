@@ -293,8 +293,7 @@ impl<'a> Outline<'a> {
         (config, tree): (&RepoConfig, &RepoTree),
     ) -> Result<(), FormatError> {
         if item.text.len() > MAX_ITEM_BYTES {
-            let message =
-                format!("this item is longer than {MAX_ITEM_BYTES} bytes; what is behind them is left out");
+            let message = format!("item cut to {MAX_ITEM_BYTES} bytes");
             self.warn(item.line, message);
         }
         let inline = item.inline();
@@ -313,12 +312,12 @@ impl<'a> Outline<'a> {
         self.has_heading = true;
         self.open.clear();
         if item.inline.text.is_empty() {
-            self.warn(item.line, "a group needs a title; its pages are put at the top level");
+            self.warn(item.line, "group without a title: its pages become top-level pages");
             self.base = 0;
             return;
         }
         if level > 2 {
-            self.warn(item.line, "groups stand at the top level only; write `##`");
+            self.warn(item.line, "groups must be at the top level; use `##`");
         }
         self.base = 1;
         let kind = SummaryKind::Group { slug: item.inline.id };
@@ -348,7 +347,13 @@ impl<'a> Outline<'a> {
         let below = if item.kind.is_parent() { depth + 1 } else { depth };
         if below > MAX_DEPTH && !self.is_too_deep {
             self.is_too_deep = true;
-            self.warn(line, format!("pages are nested at most {MAX_DEPTH} deep; deeper ones are put there"));
+            self.warn(
+                line,
+                format!(
+                    "pages are nested at most {MAX_DEPTH} levels deep; deeper pages move up \
+                                     to that level"
+                ),
+            );
         }
         self.open.push((column, below.min(MAX_DEPTH)));
         self.builder.add(depth, item);
@@ -376,7 +381,7 @@ impl<'a> Outline<'a> {
             To::File { file, .. } => Some(humanise(&file.path)),
             To::Web(url) => Some(url.clone()),
             To::Nothing | To::Missing(_) => {
-                self.warn(line, "this item has neither a title nor a page; it is left out");
+                self.warn(line, "skipped item without a title and a page");
                 None
             }
         }
@@ -387,21 +392,30 @@ impl<'a> Outline<'a> {
             To::Nothing => Some(SummaryKind::Page { file: None, link_title }),
             To::Web(url) => {
                 if below == Below::Items {
-                    self.warn(line, "a link has no pages below it; they are put beside it");
+                    self.warn(line, "a link cannot have child pages; they become its siblings");
                 }
                 Some(SummaryKind::Link { url, file: None })
             }
             To::Missing(url) if below == Below::Items => {
-                self.warn(line, format!("there is no file `{url}`; this is a page without text"));
+                self.warn(
+                    line,
+                    format!(
+                        "the file `{url}` does not exist; the item becomes a page without \
+                                         text"
+                    ),
+                );
                 Some(SummaryKind::Page { file: None, link_title })
             }
             To::Missing(url) => {
-                self.warn(line, format!("there is no file `{url}`; this is a link"));
+                self.warn(line, format!("the file `{url}` does not exist; the item becomes a link"));
                 Some(SummaryKind::Link { url, file: None })
             }
             To::File { file, anchor, is_exact, written } => {
                 if !is_exact {
-                    self.warn(line, format!("the repository writes `{written}` as `{}`", file.path));
+                    self.warn(
+                        line,
+                        format!("the file `{written}` is spelled `{}` in the repository", file.path),
+                    );
                 }
                 self.file_page(line, Listed { file, anchor, written }, link_title)
             }
@@ -415,7 +429,7 @@ impl<'a> Outline<'a> {
             return Some(SummaryKind::Link { url: written, file: Some(file) });
         }
         if !self.taken.insert(file.path.clone()) {
-            self.warn(line, format!("`{}` is listed before; it is a page only once", file.path));
+            self.warn(line, format!("skipped item: `{}` is already listed", file.path));
             return None;
         }
         Some(SummaryKind::Page { file: Some(file), link_title })
@@ -423,13 +437,13 @@ impl<'a> Outline<'a> {
 
     fn computed(&mut self, line: usize, block: &scanner::Block) -> Option<SummaryKind> {
         if !matches!(block.language.as_str(), "yaml" | "yml") {
-            self.warn(line, "a block in the table of contents must be `yaml`; the item is left out");
+            self.warn(line, "skipped item: its block must be `yaml`");
             return None;
         }
         self.blocks += 1;
         if self.blocks > MAX_COMPUTED_PLACES {
-            let message = "generated pages are put in at most";
-            self.warn(line, format!("{message} {MAX_COMPUTED_PLACES} places; the item is left out"));
+            let message = "skipped item: generated pages have at most";
+            self.warn(line, format!("{message} {MAX_COMPUTED_PLACES} insertion points"));
             return None;
         }
         match yaml::read_within(&block.body, COMPUTED_LIMITS) {
@@ -437,11 +451,11 @@ impl<'a> Outline<'a> {
                 Some(SummaryKind::Computed { value })
             }
             Ok(_) => {
-                self.warn(line, "generated pages need a `type`; the item is left out");
+                self.warn(line, "skipped item: generated pages require a `type`");
                 None
             }
             Err(problem) => {
-                self.warn(line, format!("the block is not YAML: {problem}; the item is left out"));
+                self.warn(line, format!("skipped item: its block is not valid YAML: {problem}"));
                 None
             }
         }

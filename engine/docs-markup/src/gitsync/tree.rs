@@ -187,8 +187,10 @@ impl RepoTree {
         let path = match RepoPath::new(&entry.path) {
             Ok(path) if !path.is_root() && path.as_str() == entry.path => path,
             _ => {
-                let message =
-                    format!("`{}` is not a path in a repository; it is left out", entry.path.escape_debug());
+                let message = format!(
+                    "skipped `{}`: it is not a valid path in a repository",
+                    entry.path.escape_debug()
+                );
                 return self.warnings.push(&RepoPath::default(), None, message);
             }
         };
@@ -199,7 +201,7 @@ impl RepoTree {
                 Node::Link
             }
             EntryKind::Submodule => {
-                let message = "this is another repository (a submodule); it is left out";
+                let message = "skipped submodule";
                 self.warnings.push(&path, None, message);
                 self.submodules.insert(path);
                 return;
@@ -370,7 +372,7 @@ mod tests {
         ]);
         let warnings: Vec<_> = tree.warnings().iter().map(ToString::to_string).collect();
         assert_eq!(warnings.len(), 3);
-        assert!(warnings[0].starts_with("lib: this is another repository"), "{}", warnings[0]);
+        assert!(warnings[0].starts_with("lib: skipped submodule"), "{}", warnings[0]);
         assert_eq!(tree.below(&RepoPath::default()).count(), 0);
     }
 

@@ -46,7 +46,7 @@ pub fn variables(text: &str, file: &RepoPath) -> Result<(Variables, Vec<Warning>
             }
             Err(problem) => {
                 let name: String = name.chars().take(MAX_SHOWN).collect();
-                let message = format!("the variable `{}` {problem}; it is left out", name.escape_debug());
+                let message = format!("skipped variable `{}`: it {problem}", name.escape_debug());
                 warnings.push(file, None, message);
             }
         }
@@ -59,15 +59,15 @@ const MAX_SHOWN: usize = 60;
 
 fn variable(name: &str, value: Value) -> Result<VariableValue, String> {
     if !is_name(name) {
-        return Err("has a name that is not a letter followed by letters, digits and `_`".to_owned());
+        return Err("must have a name of a letter followed by letters, digits and `_`".to_owned());
     }
     match value {
         Value::String(text) => {
             let length = text.chars().count();
             if length > MAX_VARIABLE_TEXT {
-                Err(format!("has {length} characters, at most {MAX_VARIABLE_TEXT} are allowed"))
+                Err(format!("must be at most {MAX_VARIABLE_TEXT} characters, has {length}"))
             } else if text.contains('\0') {
-                Err("contains the NUL character".to_owned())
+                Err("must not contain the NUL character".to_owned())
             } else {
                 Ok(VariableValue::Text(text))
             }
@@ -75,7 +75,7 @@ fn variable(name: &str, value: Value) -> Result<VariableValue, String> {
         Value::Bool(value) => Ok(VariableValue::Boolean(value)),
         Value::Number(number) => Ok(VariableValue::Number(number)),
         Value::Null | Value::Array(_) | Value::Object(_) => {
-            Err("is neither a text nor a number nor a boolean".to_owned())
+            Err("must be a string, a number or a boolean".to_owned())
         }
     }
 }
@@ -115,15 +115,15 @@ mod tests {
     #[test]
     fn entries_that_do_not_fit_are_left_out() {
         for (text, problem) in [
-            ("1st: a", "the variable `1st` has a name that"),
-            ("a-b: a", "the variable `a-b` has a name that"),
-            ("_a: a", "the variable `_a` has a name that"),
-            ("ä: a", "the variable `ä` has a name that"),
-            ("\"\": a", "the variable `` has a name that"),
-            ("a:", "the variable `a` is neither"),
-            ("a: [1]", "the variable `a` is neither"),
-            ("a: {b: 1}", "the variable `a` is neither"),
-            ("a: \"x\\0\"", "the variable `a` contains the NUL character"),
+            ("1st: a", "skipped variable `1st`: it must have a name"),
+            ("a-b: a", "skipped variable `a-b`: it must have a name"),
+            ("_a: a", "skipped variable `_a`: it must have a name"),
+            ("ä: a", "skipped variable `ä`: it must have a name"),
+            ("\"\": a", "skipped variable ``: it must have a name"),
+            ("a:", "skipped variable `a`: it must be a string"),
+            ("a: [1]", "skipped variable `a`: it must be a string"),
+            ("a: {b: 1}", "skipped variable `a`: it must be a string"),
+            ("a: \"x\\0\"", "skipped variable `a`: it must not contain the NUL character"),
         ] {
             let (variables, warnings) = read(text).unwrap();
             assert!(variables.is_empty(), "{text}");
@@ -136,10 +136,7 @@ mod tests {
         assert_eq!(read(&format!("a: {}", "ä".repeat(256))).unwrap().0.len(), 1);
         let (variables, warnings) = read(&format!("a: {}", "ä".repeat(257))).unwrap();
         assert!(variables.is_empty());
-        assert_eq!(
-            warnings,
-            ["vars.yaml: the variable `a` has 257 characters, at most 256 are allowed; it is left out"]
-        );
+        assert_eq!(warnings, ["vars.yaml: skipped variable `a`: it must be at most 256 characters, has 257"]);
     }
 
     #[test]
@@ -148,10 +145,7 @@ mod tests {
         let text = format!("a: 1\n#{}", "x".repeat(limit - 6));
         assert_eq!(text.len(), limit);
         assert_eq!(read(&text).unwrap().0.len(), 1);
-        assert_eq!(
-            read(&format!("{text}x")).unwrap_err(),
-            "vars.yaml: at most 1 MiB are allowed for this file, it has 2 MiB"
-        );
+        assert_eq!(read(&format!("{text}x")).unwrap_err(), "vars.yaml: must be at most 1 MiB, has 2 MiB");
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub fn web_reference(destination: &str) -> Option<ContentRef> {
 /// Parses YAML. Invalid parts are reported in `warnings`.
 pub(super) fn parse(yaml: &str, warnings: &mut Vec<String>) -> FrontMatter {
     if yaml.len() > MAX_BYTES {
-        warnings.push("The front matter is too long and was left out.".to_owned());
+        warnings.push("The front matter is too long and was ignored.".to_owned());
         return FrontMatter::default();
     }
     if yaml.trim().is_empty() {
@@ -75,20 +75,20 @@ pub(super) fn parse(yaml: &str, warnings: &mut Vec<String>) -> FrontMatter {
         Ok(Value::Object(keys)) => {
             let (keys, replaced) = cleaned(keys);
             if replaced {
-                warnings.push("The front matter contains the NUL character, which was replaced.".to_owned());
+                warnings.push("The NUL characters of the front matter were replaced.".to_owned());
             }
             let mut reader = Reader { keys, warnings };
             reader.read()
         }
         Ok(Value::Null) => FrontMatter::default(),
         Ok(_) => {
-            warnings.push("The front matter is no list of keys and was left out.".to_owned());
+            warnings.push("The front matter is not a map and was ignored.".to_owned());
             FrontMatter::default()
         }
         Err(error) => {
             let error = error.to_string();
             let first = error.lines().next().unwrap_or_default();
-            warnings.push(format!("The front matter is no valid YAML and was left out: {first}"));
+            warnings.push(format!("The front matter is not valid YAML and was ignored: {first}"));
             FrontMatter::default()
         }
     }
@@ -155,7 +155,7 @@ impl Reader<'_> {
         if found.is_some() {
             self.keys.remove(key);
         } else if !value.is_null() {
-            self.warnings.push(format!("The front matter key `{key}` has a value it cannot have."));
+            self.warnings.push(format!("The front matter key `{key}` has an invalid value."));
         }
         found
     }

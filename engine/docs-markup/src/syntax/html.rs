@@ -367,7 +367,7 @@ pub fn whole_comment(text: &str) -> Option<usize> {
 }
 
 /// Returns the length of the comment at the beginning of a text. The inner `None` means that it is unterminated.
-#[expect(clippy::option_option, reason = "no comment, and one that goes on, are two things")]
+#[expect(clippy::option_option, reason = "the absence of a comment and an unterminated comment differ")]
 fn comment(text: &str) -> Option<Option<usize>> {
     let inside = text.strip_prefix("<!").or_else(|| text.strip_prefix("<?"))?;
     // These are complete comments.

@@ -61,7 +61,7 @@ pub(crate) fn read_within(text: &str, limits: YamlLimits) -> Result<Value, Strin
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         let message = error.without_snippet().to_string();
-        message.lines().next().unwrap_or("this is not YAML").to_owned()
+        message.lines().next().unwrap_or("invalid YAML").to_owned()
     })
 }
 

@@ -63,9 +63,9 @@ fn claims(path: &str, fields: &Map<String, Json>, level: Level, left: &mut usize
     for (name, claim) in object(&path, properties)? {
         let at = join(&path, name);
         check_name(&at, name)?;
-        *left = left
-            .checked_sub(1)
-            .ok_or_else(|| fault(at.clone(), format!("a schema has at most {MAX_CLAIMS} claims")))?;
+        *left = left.checked_sub(1).ok_or_else(|| {
+            fault(at.clone(), format!("exceeds the limit of {MAX_CLAIMS} claims of a schema"))
+        })?;
         let is_unsigned = level.kind == LevelKind::Top && name == UNSIGNED_CLAIMS;
         let kind = if is_unsigned { LevelKind::Unsigned } else { LevelKind::Inner };
         check_claim(&at, claim, Level { kind, ..level }, left)?;
@@ -95,16 +95,13 @@ fn check_booleans(path: &str, claims: &Json) -> Checked {
 fn check_name(at: &str, name: &str) -> Checked {
     let count = name.chars().count();
     if count == 0 || count > MAX_CLAIM_NAME {
-        return Err(fault(
-            at,
-            format!("the name of a claim has 1 to {MAX_CLAIM_NAME} characters, not {count}"),
-        ));
+        return Err(fault(at, format!("must have a name of 1 to {MAX_CLAIM_NAME} characters, has {count}")));
     }
     if name.chars().any(char::is_control) {
-        return Err(fault(at, "the name of a claim has no control characters"));
+        return Err(fault(at, "must have a name without control characters"));
     }
     if UNREADABLE_NAMES.contains(&name) {
-        return Err(fault(at, "no expression can read a claim of this name; choose another"));
+        return Err(fault(at, "must have a name that expressions can read; use another name"));
     }
     Ok(())
 }
@@ -117,7 +114,7 @@ fn check_claim(path: &str, claim: &Json, level: Level, left: &mut usize) -> Chec
             only(path, fields, &["type", "description", "properties", "additionalProperties"])?;
             describe(path, fields)?;
             let Some(room) = level.room.checked_sub(1).filter(|room| *room > 0) else {
-                return Err(fault(path, format!("claims are nested at most {MAX_CLAIM_LEVELS} levels deep")));
+                return Err(fault(path, format!("must be nested at most {MAX_CLAIM_LEVELS} levels deep")));
             };
             claims(path, fields, Level { room, ..level }, left)
         }
@@ -158,23 +155,23 @@ fn primitive(path: &str, fields: &Map<String, Json>, kind: &str) -> Checked {
 }
 
 fn check_values(path: &str, values: &Json) -> Checked {
-    let Json::Array(values) = values else { return Err(fault(path, "must be a list of texts")) };
+    let Json::Array(values) = values else { return Err(fault(path, "must be a list of strings")) };
     if values.is_empty() || values.len() > MAX_CLAIM_VALUES {
         return Err(fault(path, format!("must have 1 to {MAX_CLAIM_VALUES} values, has {}", values.len())));
     }
     for (at, value) in values.iter().enumerate() {
         let place = format!("{path}[{at}]");
-        let Json::String(text) = value else { return Err(fault(place, "must be a text")) };
+        let Json::String(text) = value else { return Err(fault(place, "must be a string")) };
         let count = text.chars().count();
         if count > MAX_CLAIM_VALUE {
             let message = format!("must be at most {MAX_CLAIM_VALUE} characters, has {count}");
             return Err(fault(place, message));
         }
         if text.chars().any(char::is_control) {
-            return Err(fault(place, "must have no control characters"));
+            return Err(fault(place, "must not contain control characters"));
         }
         if values[..at].contains(value) {
-            return Err(fault(place, "is there already"));
+            return Err(fault(place, "is a duplicate"));
         }
     }
     Ok(())
@@ -197,7 +194,7 @@ fn object<'j>(path: &str, json: &'j Json) -> Checked<&'j Map<String, Json>> {
 fn word<'j>(path: &str, fields: &'j Map<String, Json>, name: &str) -> Checked<&'j str> {
     let at = || join(path, name);
     let value = fields.get(name).ok_or_else(|| fault(at(), "is required"))?;
-    value.as_str().ok_or_else(|| fault(at(), "must be a text"))
+    value.as_str().ok_or_else(|| fault(at(), "must be a string"))
 }
 
 /// Rejects fields other than `known`.
@@ -205,7 +202,7 @@ fn only(path: &str, fields: &Map<String, Json>, known: &[&str]) -> Checked {
     match fields.keys().find(|name| !known.contains(&name.as_str())) {
         Some(other) => {
             let known = known.join("`, `");
-            Err(fault(join(path, other), format!("is not allowed here, only `{known}`")))
+            Err(fault(join(path, other), format!("is not allowed; use `{known}`")))
         }
         None => Ok(()),
     }

@@ -19,12 +19,12 @@ impl JsonSchema for AdaptiveClaim {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let claims = claims(generator);
         json_schema!({
-            "description": "What is known of a claim.",
+            "description": "A claim of an adaptive schema.",
             "oneOf": [
-                claim("boolean", "A claim that is true or false.", &[], json!({})),
-                claim("number", "A claim that is a number.", &[], json!({})),
-                claim("string", "A claim that is a text.", &[], json!({ "enum": values() })),
-                claim("array", "A claim that is a list.", &["items"], json!({ "items": item() })),
+                claim("boolean", "A boolean claim.", &[], json!({})),
+                claim("number", "A numeric claim.", &[], json!({})),
+                claim("string", "A string claim.", &[], json!({ "enum": values() })),
+                claim("array", "A list claim.", &["items"], json!({ "items": item() })),
                 claim("object", "Claims together.", &["properties", "additionalProperties"], json!({
                     "properties": claims,
                     "additionalProperties": { "type": "boolean", "enum": [false] },
@@ -38,12 +38,12 @@ impl JsonSchema for AdaptiveClaim {
 pub(super) fn whole(generator: &mut SchemaGenerator) -> Schema {
     let mut named = claims(generator);
     named["description"] =
-        "The claims by name. Below `unsigned` are those that nobody signs: of any name and boolean, \
-                            when its `additionalProperties` say so."
+        "Claims by name. `unsigned` contains the claims without a signature, which are boolean and may have \
+         any name if `additionalProperties` permits it."
             .into();
     named["properties"] = json!({ (UNSIGNED_CLAIMS): {
         "type": "object",
-        "description": "Claims that nobody signs.",
+        "description": "Claims without a signature.",
         "required": ["type"],
         "properties": {
             "type": { "type": "string", "enum": ["object"] },
@@ -66,9 +66,9 @@ pub(super) fn whole(generator: &mut SchemaGenerator) -> Schema {
     } });
     json_schema!({
         "type": "object",
-        "description": "A JSON Schema (draft-07) of the claims of visitors. Claims are of type `boolean`, `string`, \
-                        `string` with `enum`, `number`, `array` of those, or `object`, each with a `description` that \
-                        is empty when left out. Other keywords are refused.",
+        "description": "A JSON Schema (draft-07) of the claims of visitors. The type of a claim is \
+                        `boolean`, `string`, `string` with `enum`, `number`, `array` of those, or `object`. \
+                        Its `description` defaults to an empty string. Other keywords are rejected.",
         "properties": {
             "$schema": { "type": "string", "enum": ["http://json-schema.org/draft-07/schema#"] },
             "type": { "type": "string", "enum": ["object"] },

@@ -25,7 +25,7 @@ fn a_document_is_read_and_written_as_clients_know_it() {
 }
 
 #[test]
-fn data_that_says_nothing_may_be_left_out_and_whether_a_block_is_void_is_known() {
+fn default_data_is_optional_and_void_blocks_are_known() {
     let wire = json!({ "object": "document", "data": {}, "nodes": [
         { "object": "block", "type": "divider" },
         { "object": "block", "type": "paragraph", "nodes": [] },

@@ -1,4 +1,4 @@
-//! What is said of fields that refuse `null`.
+//! Schemas of fields that reject `null`.
 
 use docs_model::schema::not_null;
 use schemars::{JsonSchema, generate::SchemaSettings, json_schema};

@@ -1,4 +1,4 @@
-//! What requests say, and what is wrong with them.
+//! Parsing of requests, and the errors of invalid ones.
 
 use data_encoding::BASE64;
 use docs_model::{

@@ -82,19 +82,16 @@ const MAX_PUSH_DEPTH: usize = 256;
 pub fn check_push_path(path: &str) -> Result<(), GitError> {
     let wrong = |why: &str| Err(GitError::Path(format!("`{}` {why}", path.escape_debug())));
     if path.len() > MAX_PUSH_PATH {
-        return Err(GitError::Path(format!(
-            "at most {MAX_PUSH_PATH} bytes are allowed, one has {}",
-            path.len()
-        )));
+        return Err(GitError::Path(format!("must be at most {MAX_PUSH_PATH} bytes, has {}", path.len())));
     }
     if path.split('/').count() > MAX_PUSH_DEPTH {
-        return Err(GitError::Path(format!("a file may be in at most {} folders", MAX_PUSH_DEPTH - 1)));
+        return Err(GitError::Path(format!("must be in at most {} folders", MAX_PUSH_DEPTH - 1)));
     }
     if path.contains('\0') || path.split('/').any(|name| matches!(name, "" | "." | "..")) {
-        return wrong("is not a path in a repository");
+        return wrong("is not a valid path in a repository");
     }
     if path.split('/').any(|name| name.eq_ignore_ascii_case(".git")) {
-        return wrong("is in a folder that Git keeps for itself");
+        return wrong("is in a folder that is reserved for Git");
     }
     Ok(())
 }

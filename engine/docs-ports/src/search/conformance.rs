@@ -26,8 +26,8 @@ macro_rules! search_suite {
             a_page_is_replaced_and_removed,
             a_phrase_stands_in_one_place,
             a_space_is_removed_whole,
-            a_title_weighs_more_than_a_heading_and_a_heading_more_than_text,
-            a_typo_is_forgiven_in_words_of_four_letters_and_two_in_words_of_eight,
+            title_outranks_heading_and_heading_outranks_text,
+            one_typo_matches_from_four_letters_and_two_from_eight,
             case_and_diacritics_do_not_matter,
             clearing_forgets_everything,
             every_word_has_to_be_somewhere_on_the_page,
@@ -128,7 +128,7 @@ pub async fn a_page_is_replaced_and_removed(index: &impl SearchIndex) {
     put(index, vec![page(("s", "a"), "New", &[("", "latter words")])]).await;
     assert_eq!(found(index, "former").await.len(), 0);
     assert_eq!(found(index, "latter").await, ["a"]);
-    assert_eq!(hits(index, "old").await.len(), 1, "the page of the same id in another space stays");
+    assert_eq!(hits(index, "old").await.len(), 1, "the page with the same id in another space is unchanged");
     let documents = index.documents(&space("s")).await.expect("documents");
     assert_eq!(documents, [page(("s", "a"), "New", &[("", "latter words")])]);
     let drop = |page: &str| IndexChange::DropPage(space("s"), page.parse().expect("an id"));
@@ -169,7 +169,7 @@ pub async fn a_space_is_removed_whole(index: &impl SearchIndex) {
 }
 
 /// A word in the title scores highest, then in headings, in the description, in the text.
-pub async fn a_title_weighs_more_than_a_heading_and_a_heading_more_than_text(index: &impl SearchIndex) {
+pub async fn title_outranks_heading_and_heading_outranks_text(index: &impl SearchIndex) {
     let described = PageDocument {
         description: Some("How webhooks work".to_owned()),
         ..page(("s", "description"), "Hooks", &[])
@@ -186,11 +186,11 @@ pub async fn a_title_weighs_more_than_a_heading_and_a_heading_more_than_text(ind
     assert_eq!(found(index, "webhooks").await, ["whole", "title", "heading", "description", "text", "typo"]);
     put(index, vec![page(("s", "often"), "One", &[("", &"webhooks ".repeat(40))])]).await;
     let order = found(index, "webhooks").await;
-    assert_eq!(order[4..6], ["often".to_owned(), "text".to_owned()], "what says it more often comes first");
+    assert_eq!(order[4..6], ["often".to_owned(), "text".to_owned()], "more occurrences rank higher");
 }
 
 /// One typo is permitted from four letters on, two from eight.
-pub async fn a_typo_is_forgiven_in_words_of_four_letters_and_two_in_words_of_eight(index: &impl SearchIndex) {
+pub async fn one_typo_matches_from_four_letters_and_two_from_eight(index: &impl SearchIndex) {
     let text = "cats live under configuration of deployments in version v1.20";
     put(index, vec![page(("s", "a"), "Title", &[("", text)])]).await;
     for (query, is_found) in [
@@ -253,7 +253,7 @@ pub async fn hits_show_where_the_query_is_met_and_of_which_text(index: &impl Sea
         put(index, vec![page.clone()]).await;
         let asked = asks("needle");
         let pages = index.find_pages(&asked).await.expect("found");
-        let [hit] = pages.as_slice() else { panic!("one page has it: {pages:?}") };
+        let [hit] = pages.as_slice() else { panic!("one page matches: {pages:?}") };
         assert_eq!(*hit, PageHit::new(hit.rank, &asked.query, &page));
         assert_eq!((hit.text, hit.excerpts.len()), (page.text, page.sections.len().min(MAX_EXCERPTS)));
     }
@@ -295,7 +295,7 @@ pub async fn pages_come_in_the_same_order_whole_and_in_parts(index: &impl Search
     }
     let whole = hits(index, "page").await;
     assert_eq!(whole.len(), 40);
-    assert!(whole.is_sorted_by(|a, b| a.rank < b.rank), "the order is that of the ranks");
+    assert!(whole.is_sorted_by(|a, b| a.rank < b.rank), "the order follows the ranks");
     for limit in [1, 7, 40] {
         let (mut parts, mut after) = (Vec::new(), None);
         loop {
@@ -332,7 +332,7 @@ pub async fn scores_do_not_depend_on_what_else_was_indexed(index: &impl SearchIn
         assert_eq!(now.map(|hit| hit.rank), Some(rank), "{query}");
     }
     let words = ours.tokens(Field::Title).count();
-    assert_eq!(words, 2, "the suite and the index agree on words");
+    assert_eq!(words, 2, "the suite and the index tokenize alike");
 }
 
 /// Text in scripts without spaces is matched by any substring.

@@ -215,7 +215,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_word_lies_in_its_text_and_folding_again_changes_nothing(text in "\\PC{0,60}") {
+        fn words_are_substrings_and_folding_is_idempotent(text in "\\PC{0,60}") {
             let found: Vec<_> = tokens(&text).collect();
             for (at, token) in found.iter().enumerate() {
                 prop_assert_eq!(token.position as usize, at);

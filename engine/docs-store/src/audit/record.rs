@@ -25,7 +25,7 @@ pub struct AuditRecord {
     /// The organizations of the changed records: usually one, two if an item moved between organizations.
     #[serde(default)]
     pub organizations: Vec<OrgId>,
-    /// The keys of the changed records, at most [`MAX_AUDITED`]. Above the limit, the first keys of every kind.
+    /// The keys of the changed records, at most [`MAX_AUDITED`] (16). Above the limit, the first keys of every kind.
     pub records: Vec<Key>,
     /// The total number of changed records.
     pub changed: u32,

@@ -33,7 +33,7 @@ pub async fn index_rows_match_recompute(factory: &dyn Factory) {
     assert!(!notes.is_empty());
     // One of each: a missing row, a stray row, a row with another value, a wrong counter.
     let lone = Note { tags: vec![Some("lone".to_owned())], n: 1_000, ..Note::new("lone") };
-    edit(&*store, |tx| drop(tx.create(lone.clone()))).await.expect("nobody has its title or tag");
+    edit(&*store, |tx| drop(tx.create(lone.clone()))).await.expect("its title and its tag are unused");
     let (gone, wrong) = (lone.rows()[0].key().clone(), key("cf!tag!lone"));
     let spoil = vec![
         Op::Delete(gone.clone()),
@@ -329,6 +329,6 @@ fn assert_misuse<T: std::fmt::Debug>(result: &StoreResult<T>) {
 }
 
 fn assert_invalid(result: Result<(Page<u64>, usize)>) {
-    let kind = result.expect_err("this is no cursor of the list").kind();
+    let kind = result.expect_err("a cursor of another list").kind();
     assert_eq!(kind, ErrorKind::Invalid);
 }

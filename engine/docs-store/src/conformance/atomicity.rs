@@ -103,10 +103,7 @@ pub async fn cancelled_future_rolls_back(factory: &dyn Factory) {
         if let Ok(txn) = store.begin(Mode::Write, &[]).await {
             let answer = poll_times(&mut txn.commit(pair(n)), n % 5).await;
             let applied = pairs(&*store).await.contains(&n);
-            assert!(
-                !matches!(answer, Some(Ok(())) if !applied),
-                "a commit was acknowledged and is not there"
-            );
+            assert!(!matches!(answer, Some(Ok(())) if !applied), "an acknowledged commit is missing");
         }
     }
     write(&*store, vec![unit("cf!goes on")]).await;
@@ -120,7 +117,7 @@ pub async fn survives_reopen(factory: &dyn Factory) {
         let note = Op::Put(key(format!("note!{n:02}")), Value::Live(Arc::new(Note::new("kept"))));
         let changes = vec![note, put(format!("num!{n:02}"), n), add("ctr!a", n), unit("cf!a")];
         let feed = vec![item(format!("cf!{n:02}"))];
-        commit(&*store, Batch { ops: changes, feed }).await.expect("the changes are fine");
+        commit(&*store, Batch { ops: changes, feed }).await.expect("the changes succeed");
     }
     write(&*store, vec![delete("num!00"), delete("note!19")]).await;
     let (before, fed) = (state(&*store).await, distinct(changes(&*store, None, 100).await));
@@ -160,7 +157,7 @@ pub async fn kill_during_commit_is_all_or_nothing(factory: &dyn Factory) {
             let first = (crash * WRITERS + u32::try_from(w).expect("few writers")) * 10_000;
             for n in 0..=last {
                 let id = first + u32::try_from(n).expect("not below 0");
-                assert!(found.contains(&id), "commit {id} was acknowledged and is gone");
+                assert!(found.contains(&id), "the acknowledged commit {id} is missing");
             }
         }
         for writer in writers {
@@ -174,7 +171,7 @@ fn pair(n: u32) -> Batch {
     let changes = vec![
         create(format!("cf!{n:09}")),
         put(format!("num!{n:09}"), i64::from(n)),
-        Op::Put(key(format!("note!{n:09}")), json(&Note::new("half of a pair"))),
+        Op::Put(key(format!("note!{n:09}")), json(&Note::new("a partial pair is visible"))),
         add(format!("ctr!{n:09}"), 1),
     ];
     ops(changes)
@@ -198,7 +195,7 @@ async fn pairs(store: &dyn Store) -> std::collections::BTreeSet<u32> {
             names(page).into_iter().filter_map(number).collect::<Vec<u32>>()
         });
         let numbers: Vec<Vec<u32>> = numbers.collect();
-        assert!(numbers.windows(2).all(|two| two[0] == two[1]), "half a batch is there");
+        assert!(numbers.windows(2).all(|two| two[0] == two[1]), "a partial batch is visible");
         found.extend(&numbers[0]);
         match numbers[0].last() {
             Some(last) if numbers[0].len() == 1_000 => from = last + 1,

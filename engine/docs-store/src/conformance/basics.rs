@@ -299,7 +299,7 @@ async fn values(store: &dyn Store, texts: &[&str]) -> Vec<Option<Value>> {
             Err(error) => Err(error),
         };
         if let Some(result) = attempts.settle(result).await {
-            return result.expect("reading is fine");
+            return result.expect("reading succeeds");
         }
     }
 }

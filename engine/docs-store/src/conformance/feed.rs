@@ -28,7 +28,7 @@ pub async fn feed_atomic_with_batch(factory: &dyn Factory) {
             FeedItem { topic: 2, key: "other".into() },
             item(format!("cf!{n}!a")),
         ];
-        commit(&*store, Batch { ops: vec![put("num!a", n)], feed }).await.expect("the batch is fine");
+        commit(&*store, Batch { ops: vec![put("num!a", n)], feed }).await.expect("the batch succeeds");
         let fed = distinct(changes(&*store, None, 100).await);
         let last: Vec<&str> = fed.iter().rev().take(2).map(|(_, key)| &**key).collect();
         assert_eq!(last, [format!("cf!{n}!a"), format!("cf!{n}!x")]);
@@ -87,7 +87,7 @@ pub async fn feed_per_key_order(factory: &dyn Factory) {
                 let count = told.entry(key.clone()).or_default();
                 *count += 1;
                 let now = get_int(&*store, &key).await;
-                assert!(now >= *count, "item {count} of {key} was told before its commit: {now}");
+                assert!(now >= *count, "item {count} of {key} was delivered before its commit: {now}");
             }
             at = Some(pos);
         }
@@ -101,7 +101,9 @@ pub async fn feed_resume_from_any_pos(factory: &dyn Factory) {
     let store = factory.store().await;
     for n in 0..30 {
         let feed = (0..n % 3 + 1).map(|i| item(format!("cf!{n}!{i}"))).collect();
-        commit(&*store, Batch { ops: vec![unit(format!("cf!{n}"))], feed }).await.expect("the batch is fine");
+        commit(&*store, Batch { ops: vec![unit(format!("cf!{n}"))], feed })
+            .await
+            .expect("the batch succeeds");
     }
     let whole = distinct(changes(&*store, None, 1_000).await);
     assert_eq!(whole.len(), 60);
@@ -119,7 +121,7 @@ pub async fn feed_resume_from_any_pos(factory: &dyn Factory) {
             let Some((last, _)) = page.last() else { break };
             at = Some(last.clone());
             pages.extend(page);
-            assert!(pages.len() <= 20 * whole.len(), "the feed never ends");
+            assert!(pages.len() <= 20 * whole.len(), "the feed does not end");
         }
         assert_eq!(distinct(pages), whole);
     }
@@ -133,16 +135,16 @@ pub async fn feed_changed_wakes(factory: &dyn Factory) {
     for n in 0..20 {
         let mut waiting = store.changed(TOPIC, at.clone(), LONG);
         let early = poll_times(&mut waiting, 3).await;
-        assert!(!matches!(early, Some(Ok(_))), "woken by nothing");
+        assert!(!matches!(early, Some(Ok(_))), "woke up without an item");
         write(&*store, vec![put("num!a", n)]).await;
         let other = Batch { ops: vec![], feed: vec![FeedItem { topic: 2, key: "other".into() }] };
-        commit(&*store, other).await.expect("the batch is fine");
+        commit(&*store, other).await.expect("the batch succeeds");
         let early = if early.is_none() { poll_times(&mut waiting, 3).await } else { early };
-        assert!(!matches!(early, Some(Ok(_))), "woken by another topic");
-        commit(&*store, Batch { ops: vec![], feed: vec![item("cf!a")] }).await.expect("the batch is fine");
+        assert!(!matches!(early, Some(Ok(_))), "woke up for another topic");
+        commit(&*store, Batch { ops: vec![], feed: vec![item("cf!a")] }).await.expect("the batch succeeds");
         if early.is_none() {
             let woken = waiting.await;
-            assert!(!matches!(woken, Ok(false)), "the wait ended without the item");
+            assert!(!matches!(woken, Ok(false)), "the wait ended before the item");
         }
         assert!(changed(&*store, TOPIC, at.clone(), LONG).await);
         at = changes(&*store, at.as_ref(), 10).await.pop().map(|(pos, _)| pos);
@@ -157,7 +159,7 @@ pub async fn feed_trim_keeps_newer(factory: &dyn Factory) {
     let feed_some = async |from: u32| {
         for n in from..from + 10 {
             let feed = vec![item(format!("{n:02}")), FeedItem { topic: 2, key: "other".into() }];
-            commit(&*store, Batch { ops: vec![], feed }).await.expect("the batch is fine");
+            commit(&*store, Batch { ops: vec![], feed }).await.expect("the batch succeeds");
         }
     };
     feed_some(0).await;
@@ -186,7 +188,7 @@ pub async fn feed_trimmed_items_are_no_news(factory: &dyn Factory) {
     let store = factory.store().await;
     let feed = async |n: u32| {
         let batch = Batch { ops: vec![], feed: vec![item(format!("cf!{n}"))] };
-        commit(&*store, batch).await.expect("the batch is fine");
+        commit(&*store, batch).await.expect("the batch succeeds");
     };
     feed(0).await;
     let seen = changes(&*store, None, 10).await.pop().map(|(pos, _)| pos);
@@ -200,13 +202,13 @@ pub async fn feed_trimmed_items_are_no_news(factory: &dyn Factory) {
         async move { changed(&*store, TOPIC, seen, LONG).await }
     });
     feed(2).await;
-    assert!(waiting.await.expect("the wait ends"), "woken by the next");
+    assert!(waiting.await.expect("the wait ends"), "woke up for the next item");
 }
 
 /// A position that the store never returned is misuse.
 pub async fn feed_foreign_position_is_misuse(factory: &dyn Factory) {
     let store = factory.store().await;
-    commit(&*store, Batch { ops: vec![], feed: vec![item("cf!a")] }).await.expect("the batch is fine");
+    commit(&*store, Batch { ops: vec![], feed: vec![item("cf!a")] }).await.expect("the batch succeeds");
     let misused =
         |result: StoreResult<()>| assert!(matches!(result, Err(StoreError::Misuse(_))), "{result:?}");
     for text in ["", "not a position", "\0"] {
@@ -251,7 +253,7 @@ async fn follow(store: Arc<dyn Store>, count: usize) -> Vec<(FeedPos, Key)> {
         seen.extend(changes(&*store, at.as_ref(), 7).await);
         seen = distinct(seen);
         let last = seen.last().map(|(pos, _)| pos.clone());
-        assert!(last != at, "there is an item after the position, and it is not told");
+        assert!(last != at, "an item after the position was not delivered");
         at = last;
     }
     seen
@@ -266,7 +268,7 @@ async fn changed(store: &dyn Store, topic: u16, at: Option<FeedPos>, wait: Durat
     loop {
         let result = store.changed(topic, at.clone(), wait).await;
         if let Some(result) = attempts.settle(result).await {
-            return result.expect("a position that was given is taken");
+            return result.expect("an issued position is accepted");
         }
     }
 }
@@ -276,7 +278,7 @@ async fn trim(store: &dyn Store, upto: &FeedPos) {
     loop {
         let result = store.trim(TOPIC, upto).await;
         if let Some(result) = attempts.settle(result).await {
-            return result.expect("a position that was given is taken");
+            return result.expect("an issued position is accepted");
         }
     }
 }
@@ -286,7 +288,7 @@ async fn topic_len(store: &dyn Store, topic: u16) -> usize {
     loop {
         let result = store.changes(topic, None, 1_000).await;
         if let Some(result) = attempts.settle(result).await {
-            return distinct(result.expect("no position is needed")).len();
+            return distinct(result.expect("no position is required")).len();
         }
     }
 }

@@ -231,7 +231,7 @@ fn list_key(list: u64) -> Key {
 
 fn elements(list: Option<&Plain>) -> Vec<u64> {
     match list {
-        Some(Plain::Json(list)) => serde_json::from_value(list.clone()).expect("a list holds numbers"),
+        Some(Plain::Json(list)) => serde_json::from_value(list.clone()).expect("a list contains numbers"),
         _ => Vec::new(),
     }
 }

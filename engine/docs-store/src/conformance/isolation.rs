@@ -27,7 +27,7 @@ pub async fn snapshot_stable_during_txn(factory: &dyn Factory) {
     loop {
         let result = reads_the_same(&*store).await;
         if let Some(result) = attempts.settle(result).await {
-            return result.expect("reading is fine");
+            return result.expect("reading succeeds");
         }
     }
 }
@@ -60,10 +60,10 @@ pub async fn begin_sees_acknowledged_commits(factory: &dyn Factory) {
         let writer = store.clone();
         tokio::spawn(async move { write(&*writer, vec![put("num!a", n)]).await })
             .await
-            .expect("the write is fine");
+            .expect("the write succeeds");
         let reader = store.clone();
         let seen =
-            tokio::spawn(async move { get_int(&*reader, "num!a").await }).await.expect("the read is fine");
+            tokio::spawn(async move { get_int(&*reader, "num!a").await }).await.expect("the read succeeds");
         assert_eq!(seen, n);
         let script = Script::get(&["num!a"], |_| Vec::new());
         assert_eq!(run(&*store, &script, &[], 1).await.seen.int(0), n);
@@ -80,8 +80,8 @@ pub async fn no_dirty_read(factory: &dyn Factory) {
         async move {
             while !done.load(Ordering::SeqCst) {
                 let (found, _) = look(&*store, &keys(&["num!a", "num!b"]), &[]).await;
-                assert_eq!(found[0], found[1], "half a commit was seen");
-                assert!(Plain::int(found[0].as_ref()) >= 0, "a failed commit was seen");
+                assert_eq!(found[0], found[1], "a partial commit was visible");
+                assert!(Plain::int(found[0].as_ref()) >= 0, "a failed commit was visible");
                 tokio::task::yield_now().await;
             }
         }
@@ -125,7 +125,7 @@ pub async fn no_read_skew(factory: &dyn Factory) {
         loop {
             let result = skewed_reads(&*store, n).await;
             if let Some(result) = attempts.settle(result).await {
-                assert_eq!(result.expect("reading is fine"), (n, n));
+                assert_eq!(result.expect("reading succeeds"), (n, n));
                 break;
             }
             write(&*store, vec![put("num!x", n), put("num!y", n)]).await;
@@ -248,12 +248,14 @@ pub async fn read_mode_never_conflicts(factory: &dyn Factory) {
         }
     });
     for _ in 0..200 {
-        let txn = store.begin(Mode::Read, &keys(&["num!0"])).await.expect("beginning is fine");
+        let txn = store.begin(Mode::Read, &keys(&["num!0"])).await.expect("beginning succeeds");
         for _ in 0..3 {
-            read(&*txn, &keys(&["num!0", "num!1"]), &[all("cf"), all("num")]).await.expect("reading is fine");
+            read(&*txn, &keys(&["num!0", "num!1"]), &[all("cf"), all("num")])
+                .await
+                .expect("reading succeeds");
             tokio::task::yield_now().await;
         }
-        txn.commit(Batch::default()).await.expect("an empty commit is fine");
+        txn.commit(Batch::default()).await.expect("an empty commit succeeds");
     }
     done.store(true, Ordering::SeqCst);
     join(writers).await;

@@ -209,7 +209,7 @@ pub(super) async fn commit(store: &dyn Store, batch: Batch) -> StoreResult<()> {
 
 /// Commits changes that must succeed.
 pub(super) async fn write(store: &dyn Store, changes: Vec<Op>) {
-    commit(store, ops(changes)).await.expect("the changes are fine");
+    commit(store, ops(changes)).await.expect("the changes succeed");
 }
 
 /// Reads keys and ranges in one read transaction, with retries.
@@ -218,7 +218,7 @@ pub(super) async fn look(store: &dyn Store, keys: &[Key], scans: &[Scan]) -> (Ve
     loop {
         let result = look_once(store, keys, scans).await;
         if let Some(result) = attempts.settle(result).await {
-            return result.expect("reading is fine");
+            return result.expect("reading succeeds");
         }
     }
 }
@@ -233,7 +233,7 @@ pub(super) async fn read(
     scans: &[Scan],
 ) -> StoreResult<(Vec<Option<Plain>>, Vec<Page>)> {
     let found = txn.get(keys).await?;
-    assert_eq!(found.len(), keys.len(), "an answer for each key");
+    assert_eq!(found.len(), keys.len(), "a result for each key");
     let pages = if scans.is_empty() { Vec::new() } else { txn.scan(scans).await? };
     assert_eq!(pages.len(), scans.len(), "a page for each scan");
     let plain =
@@ -271,7 +271,7 @@ pub(super) async fn changes(store: &dyn Store, after: Option<&FeedPos>, max: u32
     loop {
         let result = store.changes(TOPIC, after.cloned(), max).await;
         if let Some(result) = attempts.settle(result).await {
-            return result.expect("a position that was given is taken");
+            return result.expect("an issued position is accepted");
         }
     }
 }

@@ -90,19 +90,19 @@ pub async fn obj_domains_are_listed(factory: &dyn Factory) {
     for size in [1, 2, 9] {
         let (mut after, mut found) = (None::<String>, Vec::new());
         loop {
-            let page = objects.domains(after.as_deref(), size).await.expect("listing is fine");
+            let page = objects.domains(after.as_deref(), size).await.expect("listing succeeds");
             assert!(page.len() <= size as usize);
             let Some(last) = page.last() else { break };
             after = Some(last.clone());
             found.extend(page);
-            assert!(found.len() <= all.len(), "the listing never ends");
+            assert!(found.len() <= all.len(), "the listing does not end");
         }
         assert_eq!(found, all);
     }
     assert_eq!(objects.domains(None, 0).await, Ok(Vec::new()));
     let hashes = ["one", "two"].map(|text| Hash::of(text.as_bytes()));
     delete(&*objects, "ab", &hashes, EVER).await;
-    let found = objects.domains(None, 9).await.expect("listing is fine");
+    let found = objects.domains(None, 9).await.expect("listing succeeds");
     assert!(!found.contains(&"ab".to_owned()), "{found:?}");
 }
 
@@ -114,16 +114,16 @@ pub async fn obj_acknowledged_is_no_leftover(factory: &dyn Factory) {
     factory.pass(48 * HOUR).await;
     let (mut after, mut pages) = (None, 0);
     loop {
-        let page = objects.leftovers("store", after.as_deref(), HOUR).await.expect("listing is fine");
+        let page = objects.leftovers("store", after.as_deref(), HOUR).await.expect("listing succeeds");
         assert_eq!(page.names, [""; 0]);
         pages += 1;
-        assert!(pages < 10_000, "the listing never ends");
+        assert!(pages < 10_000, "the listing does not end");
         after = page.next;
         if after.is_none() {
             break;
         }
     }
-    objects.delete_leftovers(&[]).await.expect("removing nothing is fine");
+    objects.delete_leftovers(&[]).await.expect("removing nothing succeeds");
 }
 
 /// A listing resumes after any hash, in hash order, in pages of any size.
@@ -137,12 +137,12 @@ pub async fn obj_list_pages_in_hash_order(factory: &dyn Factory) {
     for size in [1, 7, 50] {
         let (mut after, mut pages) = (None, Vec::new());
         loop {
-            let page = objects.list("d", after, EVER, size).await.expect("listing is fine");
+            let page = objects.list("d", after, EVER, size).await.expect("listing succeeds");
             assert!(page.len() <= size as usize);
             let Some(last) = page.last() else { break };
             after = Some(*last);
             pages.extend(page);
-            assert!(pages.len() <= sorted.len(), "the listing never ends");
+            assert!(pages.len() <= sorted.len(), "the listing does not end");
         }
         assert_eq!(pages, sorted);
     }
@@ -202,17 +202,17 @@ fn sorted(texts: &[&str]) -> Vec<Hash> {
 }
 
 async fn put(objects: &dyn Objects, domain: &str, all: &[(Hash, Bytes)]) {
-    objects.put(domain, all).await.expect("putting is fine");
+    objects.put(domain, all).await.expect("putting succeeds");
 }
 
 async fn get(objects: &dyn Objects, domain: &str, hashes: &[Hash]) -> Vec<Option<Bytes>> {
-    objects.get(domain, hashes).await.expect("reading is fine")
+    objects.get(domain, hashes).await.expect("reading succeeds")
 }
 
 async fn list(objects: &dyn Objects, domain: &str, untouched_for: Duration) -> Vec<Hash> {
-    objects.list(domain, None, untouched_for, 1_000).await.expect("listing is fine")
+    objects.list(domain, None, untouched_for, 1_000).await.expect("listing succeeds")
 }
 
 async fn delete(objects: &dyn Objects, domain: &str, hashes: &[Hash], untouched_for: Duration) {
-    objects.delete(domain, hashes, untouched_for).await.expect("deleting is fine");
+    objects.delete(domain, hashes, untouched_for).await.expect("deleting succeeds");
 }

@@ -74,7 +74,7 @@ pub async fn reader_latency_under_writer_bounded(factory: &dyn Factory) {
     for _ in 0..500 {
         let (_, pages) = look(&*store, &[], &[all("cf"), all("num")]).await;
         assert_eq!(pages[0].len(), 200);
-        assert!(pages[1].windows(2).all(|two| two[0].1 == two[1].1), "half a commit was seen");
+        assert!(pages[1].windows(2).all(|two| two[0].1 == two[1].1), "a partial commit was visible");
         tokio::task::yield_now().await;
     }
     let before = written.load(Ordering::SeqCst);
@@ -94,8 +94,8 @@ pub async fn expired_txn_is_conflict_or_unavailable(factory: &dyn Factory) {
         assert!(matches!(result, Err(StoreError::Conflict | StoreError::Unavailable(_))), "{result:?}");
     };
     for mode in [Mode::Read, Mode::Write] {
-        let txn = store.begin(mode, &keys(&["num!a"])).await.expect("beginning is fine");
-        txn.get(&keys(&["num!a"])).await.expect("reading is fine");
+        let txn = store.begin(mode, &keys(&["num!a"])).await.expect("beginning succeeds");
+        txn.get(&keys(&["num!a"])).await.expect("reading succeeds");
         factory.pass(MAX_TXN + std::time::Duration::from_secs(1)).await;
         ended(txn.get(&keys(&["num!a"])).await.map(drop));
         ended(txn.scan(&[all("num")]).await.map(drop));

@@ -87,7 +87,7 @@ pub(super) async fn run(store: &dyn Store, script: &Script, hot: &[Key], hot_fro
         let hot = if attempts.0 + 1 >= hot_from { hot } else { &[] };
         let result = run_once(store, script, hot).await;
         if let Some(result) = attempts.settle(result).await {
-            let (seen, batch) = result.expect("the transaction is fine");
+            let (seen, batch) = result.expect("the transaction succeeds");
             return Done { seen, batch, attempts: attempts.0 };
         }
     }

@@ -99,7 +99,7 @@ async fn version(store: &dyn Store) -> Option<StoreVersion> {
     loop {
         let result = store.version().await;
         if let Some(result) = attempts.settle(result).await {
-            return result.expect("a version is told");
+            return result.expect("a version is returned");
         }
     }
 }

@@ -53,24 +53,24 @@ fn tokens(text: &str) -> Vec<String> {
 pub(super) fn is_left_out(source: &str, error: &ExpressionError) -> bool {
     const REASONS: [&str; 16] = [
         "not supported",
-        "not allowed",
-        "nested more than",
-        "a function may only `return`",
-        "where nothing may follow",
-        "takes a parameter apart",
+        "unsupported group",
+        "exceeds the limit of",
+        "a function body can only be `return`",
+        "follows the `return`",
+        "is a destructured parameter",
         "begins a block",
         "begins a declaration",
-        "127 bits are kept",
+        "exceeds the range of big integers",
         // In JavaScript, `=` can be followed by `~`.
         "an unexpected `=~`",
         "too many repetitions",
-        "repeats more than",
-        "groups in one another",
+        "a repetition of more than",
+        "nested groups",
         // In JavaScript, this is a runtime error if the operand is a call.
-        "is at `++` or `--` of what",
+        "is `++` or `--` on a value",
         // Without the flag `u`, these have another meaning.
-        "refers to a group it does not have",
-        "an escape that is no character",
+        "a reference to a missing group",
+        "an invalid escape",
     ];
     // Escapes in names are not supported.
     let at = source.chars().nth(error.position() - 1);

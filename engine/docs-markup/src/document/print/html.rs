@@ -46,12 +46,12 @@ impl Printer {
         let mut figures = String::new();
         let children = self.children(block)?;
         if children.is_empty() {
-            return Err(self.invalid("images holds at least one image"));
+            return Err(self.invalid("must contain at least one image"));
         }
         for (index, image) in children.into_iter().enumerate() {
             self.path.push(format!("nodes[{index}]"));
             let BlockKind::Image(data) = &image.kind else {
-                return Err(self.invalid("images holds images only"));
+                return Err(self.invalid("must contain images only"));
             };
             if !figures.is_empty() {
                 figures.push(' ');
@@ -168,7 +168,7 @@ impl Printer {
             | BlockKind::OpenapiOperation { .. }
             | BlockKind::OpenapiSchemas { .. }
             | BlockKind::OpenapiWebhook { .. } => {
-                Err(self.invalid("only paragraphs, headings, lists, images and code can stand here"))
+                Err(self.invalid("must be a paragraph, heading, list, image or code at this position"))
             }
         }
     }
@@ -177,7 +177,9 @@ impl Printer {
         let mut out = String::new();
         for item in self.children(block)? {
             if !matches!(item.kind, BlockKind::ListItem { checked: None }) {
-                return Err(self.invalid("a list here holds list-items without boxes only"));
+                return Err(
+                    self.invalid("a list at this position must contain list-items without boxes only")
+                );
             }
             out.push_str("<li>");
             let blocks: Vec<&Block> =
@@ -230,10 +232,10 @@ impl Printer {
             [title] if matches!(title.kind, BlockKind::Paragraph { align: None }) => {
                 self.text(&title.nodes, InlineContext::Html)?
             }
-            _ => return Err(self.invalid("expandable-title is one paragraph")),
+            _ => return Err(self.invalid("expandable-title must be one paragraph")),
         };
         if title.contains('\n') {
-            return Err(self.invalid("the title of an expandable is one line"));
+            return Err(self.invalid("expandable-title must be one line"));
         }
         let body = match block.fragment("expandable-body") {
             Some(body) => self.sequence(&body.nodes.iter().collect::<Vec<_>>(), "fragments[1].nodes")?,
@@ -251,7 +253,7 @@ impl Printer {
         let lines = self.children(block)?;
         for line in &lines {
             if !matches!(line.kind, BlockKind::CodeLine { .. }) {
-                return Err(self.invalid("code holds code-lines only"));
+                return Err(self.invalid("must contain code-lines only"));
             }
         }
         let is_marked = |line: &&Block| {
@@ -259,14 +261,14 @@ impl Printer {
         };
         let syntax_text = syntax.as_deref().unwrap_or_default();
         if syntax_text.contains(['\n', '\r']) || syntax_text.trim() != syntax_text {
-            return Err(self.invalid("`syntax` is one line without spaces around it"));
+            return Err(self.invalid("`syntax` must be one line without surrounding spaces"));
         }
         if spelling == "<pre" || lines.iter().any(is_marked) {
             return self.pre(block);
         }
         let text: Vec<String> = lines.iter().map(|line| spelling::plain(&line.nodes)).collect();
         if text.iter().any(|line| line.contains(['\n', '\r'])) {
-            return Err(self.invalid("a code-line is one line"));
+            return Err(self.invalid("a code-line must be one line"));
         }
         let has_options =
             title.is_some() || overflow.is_some() || line_numbers.is_some() || full_width.is_some();
@@ -317,7 +319,7 @@ impl Printer {
         for (index, line) in self.children(block)?.into_iter().enumerate() {
             self.path.push(format!("nodes[{index}]"));
             let BlockKind::CodeLine { highlighted } = &line.kind else {
-                return Err(self.invalid("code holds code-lines only"));
+                return Err(self.invalid("must contain code-lines only"));
             };
             let marked = *highlighted == Some(true);
             let text = self.code_text(line)?;
@@ -342,9 +344,12 @@ impl Printer {
             Node::Block(_) => false,
         });
         let is_fit = is_plain && !line.nodes.iter().any(has_break);
-        written
-            .filter(|_| is_fit)
-            .ok_or_else(|| self.invalid("a code-line is one line of text, annotations and expressions"))
+        written.filter(|_| is_fit).ok_or_else(|| {
+            self.invalid(
+                "a code-line must consist of text, annotations and expressions on \
+                                         one line",
+            )
+        })
     }
 }
 

@@ -34,7 +34,7 @@ impl Printer {
         }
         let numbers = numbers(spelling, start, block.nodes.len());
         if block.nodes.is_empty() {
-            return Err(self.invalid("a list has at least one item"));
+            return Err(self.invalid("must have at least one item"));
         }
         if start > 999_999_999 - block.nodes.len() as u64 {
             return Err(self.invalid("`start` is too large"));
@@ -52,7 +52,7 @@ impl Printer {
 
     fn item(&mut self, item: &Block, bullet: &str, list: &Block) -> Result<String, Invalid> {
         let BlockKind::ListItem { checked } = &item.kind else {
-            return Err(self.invalid("a list holds list-items only"));
+            return Err(self.invalid("must contain list-items only"));
         };
         let is_task = matches!(list.kind, BlockKind::ListTasks {});
         let checked = checked.or(is_task.then_some(false));

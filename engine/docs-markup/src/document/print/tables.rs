@@ -36,14 +36,14 @@ impl Printer {
         let columns = self.columns(data)?;
         let fragments = fragments(block);
         if columns.is_empty() {
-            return Err(self.invalid("a table has at least one column"));
+            return Err(self.invalid("must have at least one column"));
         }
         for (id, record) in &data.records {
             for column in &columns {
                 let value = record.values.get(&column.id).unwrap_or(&CellValue::Empty(()));
                 if !is_fit(value, &column.kind) {
                     return Err(
-                        self.invalid(format!("records.{id}.values.{} does not fit its column", column.id))
+                        self.invalid(format!("records.{id}.values.{} does not match its column", column.id))
                     );
                 }
             }
@@ -79,7 +79,7 @@ impl Printer {
         let shown = data.view.columns();
         for id in shown {
             if data.definition.get(id).is_none_or(|column| column.id != *id) {
-                return Err(self.invalid(format!("view.columns: there is no column `{id}`")));
+                return Err(self.invalid(format!("view.columns: the column `{id}` does not exist")));
             }
         }
         let natural: Vec<&TableColumn> = data.definition.values().collect();
@@ -94,7 +94,7 @@ impl Printer {
         if columns.len() == data.definition.len() {
             Ok(columns)
         } else {
-            Err(self.invalid("view.columns names a column twice"))
+            Err(self.invalid("view.columns: must not contain a column twice"))
         }
     }
 
@@ -269,7 +269,7 @@ impl Printer {
         match record.values.get(&column.id) {
             Some(CellValue::Text(name)) => match fragments.get(name.as_str()) {
                 Some(fragment) => Ok(Some(fragment)),
-                None => Err(self.invalid(format!("there is no fragment `{name}`"))),
+                None => Err(self.invalid(format!("the fragment `{name}` does not exist"))),
             },
             _ => Ok(None),
         }
@@ -294,7 +294,7 @@ impl Printer {
             return Ok(written.clone());
         }
         let written = cell(value, &column.kind);
-        written.ok_or_else(|| self.invalid(format!("values.{} does not fit its column", column.id)))
+        written.ok_or_else(|| self.invalid(format!("values.{} does not match its column", column.id)))
     }
 }
 

@@ -171,8 +171,7 @@ impl Printer {
 
     /// Returns the opening tag, in the spelling of the block if it is equal.
     pub(super) fn opening(&mut self, block: &Block) -> Result<String, Invalid> {
-        let usual =
-            opening(block).ok_or_else(|| self.invalid("its reference is of another kind than it needs"))?;
+        let usual = opening(block).ok_or_else(|| self.invalid("its target has an unsupported kind"))?;
         let reads = |text: &str| {
             let mut own = Block::new(block.kind.clone(), Vec::new());
             if let BlockKind::Code { syntax, .. } = &mut own.kind {
@@ -188,7 +187,7 @@ impl Printer {
         {
             return Ok(spelling.to_owned());
         }
-        if reads(&usual) { Ok(usual) } else { Err(self.invalid("its data cannot be written as a tag")) }
+        if reads(&usual) { Ok(usual) } else { Err(self.invalid("its data cannot be represented as a tag")) }
     }
 
     /// Prints a tag around blocks of any kind.
@@ -206,7 +205,7 @@ impl Printer {
             self.path.push(format!("nodes[{index}]"));
             if part.kind.form().tag != Some(own) {
                 let name = tag::name_of(&opening[2..]);
-                return Err(self.invalid(format!("{name} holds blocks of its own kind of parts only")));
+                return Err(self.invalid(format!("{name} must contain blocks of its own kind only")));
             }
             parts.push(self.around(part)?);
             self.path.pop();
@@ -220,7 +219,7 @@ impl Printer {
         let Some(caption) = block.fragment("caption") else { return Ok(opening) };
         let blocks: Vec<&Block> = caption.nodes.iter().collect();
         if !blocks.iter().all(|block| matches!(block.kind, BlockKind::Paragraph { .. })) {
-            return Err(self.invalid("a caption holds paragraphs only"));
+            return Err(self.invalid("a caption must contain paragraphs only"));
         }
         let inside = self.sequence(&blocks, "fragments[0].nodes")?;
         Ok(wrapped(&opening, &inside))

@@ -73,7 +73,7 @@ pub(super) fn variable(value: &VariableValue) -> Value {
 }
 
 /// Formats a number, without a decimal point if it is whole.
-#[expect(clippy::cast_possible_truncation, reason = "only where nothing is lost")]
+#[expect(clippy::cast_possible_truncation, reason = "the value is checked below")]
 fn number(value: f64) -> Value {
     let whole = value as i64;
     // Above this, `f64` cannot represent every whole number.

@@ -15,14 +15,14 @@ const PROGRAMS: [&str; 29] = [
 pub(super) fn check(path: &RepoPath) -> Result<(), FormatError> {
     let refuse = |problem| Err(FormatError::Unsafe { file: path.clone(), problem });
     if path.as_str().split('/').any(is_of_git) {
-        return refuse("Git reads a file of this name as settings; rename or remove it");
+        return refuse("Git interprets files of this name; rename or remove it");
     }
     // Some systems strip trailing dots and spaces from names.
     let name = path.name().trim_end_matches(['.', ' ']).to_ascii_lowercase();
     match name.rsplit_once('.') {
-        Some((_, extension)) if PROGRAMS.contains(&extension) => refuse(
-            "programs and scripts are not written into a repository; remove it, or put it into an archive",
-        ),
+        Some((_, extension)) if PROGRAMS.contains(&extension) => {
+            refuse("programs and scripts are not exported; remove it, or put it into an archive")
+        }
         _ => Ok(()),
     }
 }

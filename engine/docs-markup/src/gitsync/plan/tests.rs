@@ -143,7 +143,7 @@ fn redirects_lead_to_pages() {
     assert_eq!(plan.warnings.len(), 2);
     assert_eq!(
         plan.warnings[0].to_string(),
-        ".gitbook.yaml: the redirect of `gone` leads to `b.md`, which is no page; it is left out"
+        ".gitbook.yaml: skipped redirect from `gone`: its target `b.md` is not a page"
     );
 }
 
@@ -161,7 +161,7 @@ fn without_a_table_of_contents_the_folders_are_the_tree() {
 fn import_without_pages_fails_and_empty_summary_keeps_readme() {
     for summary in [None, Some(""), Some("# Summary\n")] {
         let error = plan("root: docs", &["README.md", "docs/a.txt"], summary).unwrap_err();
-        assert_eq!(error.to_string(), "docs: there is no Markdown file that could become a page");
+        assert_eq!(error.to_string(), "docs: must contain a Markdown file");
     }
     let plan = plan("", &["README.md", "a.md"], Some("# Summary\n")).unwrap();
     assert_eq!(pages(&plan), pairs(&[("readme", "README.md")]));
@@ -175,7 +175,7 @@ fn the_number_of_pages_is_limited() {
     assert_eq!(plan("", &names[1..], None).unwrap().pages.len(), MAX_PAGES);
     assert_eq!(
         plan("", &names, None).unwrap_err().to_string(),
-        "at most 5000 Markdown pages are allowed, these are 5001"
+        "the repository must have at most 5000 Markdown pages, has 5001"
     );
 }
 
@@ -200,7 +200,7 @@ fn links_matter_only_where_they_are_needed() {
         other => panic!("{other:?}"),
     };
     assert_eq!((file.path.as_str(), file.source.as_str()), ("same.md", "README.md"));
-    assert_eq!(plan.warnings[0].to_string(), "lib: this is another repository (a submodule); it is left out");
+    assert_eq!(plan.warnings[0].to_string(), "lib: skipped submodule");
     assert_eq!(plan.refer(&tree, &path("img.png")), Err(FormatError::LinkLeaves { link: path("img.png") }));
     let error = plan.refer(&tree, &path("huge.bin")).unwrap_err();
     assert!(error.to_string().starts_with("huge.bin: at most 100 MB"), "{error}");
@@ -238,7 +238,7 @@ fn a_tree_of_folders_is_limited_too() {
         plan("", &names, None)
     };
     assert!(ten(MAX_ITEMS / 10).is_ok());
-    let message = "the repository: at most 20000 groups, pages and links are allowed";
+    let message = "the repository: must have at most 20000 groups, pages and links";
     assert_eq!(ten(MAX_ITEMS / 10 + 1).unwrap_err().to_string(), message);
 }
 
@@ -251,7 +251,7 @@ fn large_variables_are_refused_before_they_are_read() {
     let config = RepoConfig::read(None, &RepoPath::default()).unwrap();
     assert!(ImportPlan::new(&config, &tree(MAX_CONFIG_BYTES), None).is_ok());
     let error = ImportPlan::new(&config, &tree(MAX_CONFIG_BYTES + 1), None).unwrap_err();
-    let message = ".gitbook/vars.yaml: at most 1 MiB are allowed for this file, it has 2 MiB";
+    let message = ".gitbook/vars.yaml: must be at most 1 MiB, has 2 MiB";
     assert_eq!(error.to_string(), message);
 }
 
@@ -283,7 +283,7 @@ fn pages_beyond_the_sibling_limit_are_omitted_and_counted() {
     assert_eq!((plan.pages.len(), plan.pages[0].pages.len()), (2, MAX_SIBLINGS));
     assert_eq!(plan.pages[0].pages[MAX_SIBLINGS - 1].slug(), format!("a-{}", MAX_SIBLINGS - 1));
     let warnings: Vec<&str> = plan.warnings.iter().map(|warning| warning.message.as_str()).collect();
-    let expected = format!("4 pages are left out: a page has at most {MAX_SIBLINGS} pages directly below it");
+    let expected = format!("4 pages skipped: a page has at most {MAX_SIBLINGS} child pages");
     assert_eq!(warnings, [expected.as_str()]);
     let fits = format!("* Top\n{}", "  * a\n".repeat(MAX_SIBLINGS));
     assert_eq!(super::tests::plan("", &[], Some(&fits)).unwrap().warnings, []);
@@ -305,8 +305,8 @@ fn pages_with_long_paths_are_left_out_and_long_titles_cut() {
     assert!(plan.documents().all(|page| page.title.len() <= MAX_TITLE));
     let warnings: Vec<&str> = plan.warnings.iter().map(|warning| warning.message.as_str()).collect();
     let expected = [
-        format!("1 pages are left out: the path of a page has at most {MAX_PATH_BYTES} bytes"),
-        format!("1 titles are cut to {MAX_TITLE} characters"),
+        format!("1 pages skipped: the path of a page has at most {MAX_PATH_BYTES} bytes"),
+        format!("1 titles cut to {MAX_TITLE} characters"),
     ];
     assert_eq!(warnings, expected);
 }

@@ -194,11 +194,7 @@ impl<'t> Reader<'_, 't> {
             Some(item) if is_inside && item.block.is_none() => {
                 item.block = Some(Box::new(Block { language, body }));
             }
-            _ => self.warnings.push(
-                self.file,
-                Some(line),
-                "this block belongs to no list item; it is left out",
-            ),
+            _ => self.warnings.push(self.file, Some(line), "skipped block that belongs to no list item"),
         }
     }
 
@@ -213,21 +209,17 @@ impl<'t> Reader<'_, 't> {
 
     fn drop_paragraph(&mut self) {
         if let Some((line, _)) = self.paragraph.take() {
-            self.warnings.push(
-                self.file,
-                Some(line),
-                "this is neither a heading nor a list item; it is left out",
-            );
+            self.warnings.push(self.file, Some(line), "skipped line that is not a heading or a list item");
         }
     }
 
     fn finish(mut self) -> Vec<RawItem<'t>> {
         match std::mem::replace(&mut self.state, State::Free) {
             State::Fence(fence) => {
-                self.warnings.push(self.file, Some(fence.line), "this block is never closed");
+                self.warnings.push(self.file, Some(fence.line), "the block is not closed");
                 self.close(fence);
             }
-            State::Comment => self.warnings.push(self.file, None, "a comment is never closed"),
+            State::Comment => self.warnings.push(self.file, None, "the comment is not closed"),
             State::Free | State::Item | State::FrontMatter => {}
         }
         self.drop_paragraph();
@@ -393,11 +385,11 @@ mod tests {
         assert_eq!(
             warnings,
             [
-                "SUMMARY.md:1: this is neither a heading nor a list item; it is left out",
-                "SUMMARY.md:2: this is neither a heading nor a list item; it is left out",
-                "SUMMARY.md:6: this is neither a heading nor a list item; it is left out",
-                "SUMMARY.md:8: this block belongs to no list item; it is left out",
-                "SUMMARY.md:12: this block is never closed",
+                "SUMMARY.md:1: skipped line that is not a heading or a list item",
+                "SUMMARY.md:2: skipped line that is not a heading or a list item",
+                "SUMMARY.md:6: skipped line that is not a heading or a list item",
+                "SUMMARY.md:8: skipped block that belongs to no list item",
+                "SUMMARY.md:12: the block is not closed",
             ]
         );
     }

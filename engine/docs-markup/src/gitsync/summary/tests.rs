@@ -123,7 +123,7 @@ fn paths_are_read_generously() {
             "4 = page 100%.md",
             "5 = page Case.MD",
         ],
-        &["5: the repository writes `case.md` as `Case.MD`"],
+        &["5: the file `case.md` is spelled `Case.MD` in the repository"],
     );
     check("* [1](a%20b.md)\n", &["1 = page a b.md"], &[]);
     check("* [1](a b.md)\n", &["1 = page a b.md"], &[]);
@@ -148,8 +148,8 @@ fn links_lead_to_the_web_to_places_and_to_what_is_missing() {
             "File = link spec.pdf spec.pdf",
         ],
         &[
-            "3: there is no file `gone.md`; this is a link",
-            "4: there is no file `../../x.md`; this is a link",
+            "3: the file `gone.md` does not exist; the item becomes a link",
+            "4: the file `../../x.md` does not exist; the item becomes a link",
         ],
     );
 }
@@ -164,7 +164,7 @@ fn a_file_is_a_page_once() {
     check(
         "* [A](a.md)\n* [Again](./a.md)\n  * [B](b.md)\n* [C](c.md)\n",
         &["A = page a.md", "B = page b.md", "C = page c.md"],
-        &["2: `a.md` is listed before; it is a page only once"],
+        &["2: skipped item: `a.md` is already listed"],
     );
 }
 
@@ -173,12 +173,12 @@ fn what_cannot_have_pages_below_it_gets_them_beside_it() {
     check(
         "* [Web](https://x.y)\n  * [A](a.md)\n    * [B](b.md)\n* [C](c.md)\n",
         &["Web = link https://x.y -", "A = page a.md", "  B = page b.md", "C = page c.md"],
-        &["1: a link has no pages below it; they are put beside it"],
+        &["1: a link cannot have child pages; they become its siblings"],
     );
     check(
         "* [Gone](gone.md)\n  * [A](a.md)\n* Only a title\n  * [B](b.md)\n",
         &["Gone = page -", "  A = page a.md", "Only a title = page -", "  B = page b.md"],
-        &["1: there is no file `gone.md`; this is a page without text"],
+        &["1: the file `gone.md` does not exist; the item becomes a page without text"],
     );
 }
 
@@ -193,7 +193,7 @@ fn generated_pages_are_read() {
     assert_eq!(value["dependencies"]["spec"]["ref"], json!({ "kind": "openapi", "spec": "petstore" }));
     let warnings = warnings_of(&summary);
     assert_eq!(warnings.len(), 3, "{warnings:?}");
-    assert!(warnings[0].starts_with("12: the block is not YAML"), "{warnings:?}");
+    assert!(warnings[0].starts_with("12: skipped item: its block is not valid YAML"), "{warnings:?}");
 }
 
 #[test]
@@ -209,8 +209,8 @@ fn headings_other_than_two_are_groups_with_a_word() {
             "D = page dir/d.md",
         ],
         &[
-            "5: groups stand at the top level only; write `##`",
-            "7: a group needs a title; its pages are put at the top level",
+            "5: groups must be at the top level; use `##`",
+            "7: group without a title: its pages become top-level pages",
         ],
     );
 }
@@ -244,7 +244,7 @@ fn the_size_is_limited() {
     let text = format!("* [A](a.md)\n{}", "\n".repeat(limit - 12));
     assert_eq!(text.len(), limit);
     assert_eq!(read(&text).items.len(), 1);
-    let message = "SUMMARY.md: at most 4 MiB are allowed for this file, it has 5 MiB";
+    let message = "SUMMARY.md: must be at most 4 MiB, has 5 MiB";
     assert_eq!(refused(&format!("{text}\n")), message);
 }
 
@@ -253,7 +253,7 @@ fn the_number_of_items_is_limited() {
     let rest = MAX_ITEMS - 3;
     let full = format!("# Title\n* [A](a.md)\n* [W](https://x.y)\n## Group\n{}", "* page\n".repeat(rest));
     assert_eq!(read(&full).items.last().map(|group| group.items.len()), Some(rest));
-    let message = "SUMMARY.md: at most 20000 groups, pages and links are allowed";
+    let message = "SUMMARY.md: must have at most 20000 groups, pages and links";
     for one in ["* page\n", "* [A](a.md)\n", "# Group\n"] {
         assert_eq!(refused(&format!("{full}{one}")), message, "{one}");
     }
@@ -267,7 +267,7 @@ fn generated_pages_are_limited() {
     assert_eq!((summary.items.len(), summary.warnings.len()), (MAX_COMPUTED_PLACES, 0));
     let summary = read(&block.repeat(MAX_COMPUTED_PLACES + 1));
     assert_eq!(summary.items.len(), MAX_COMPUTED_PLACES);
-    let message = "601: generated pages are put in at most 200 places; the item is left out";
+    let message = "601: skipped item: generated pages have at most 200 insertion points";
     assert_eq!(warnings_of(&summary), [message]);
     // Small as text, large as a value.
     let row = |mark: &str| [mark; 20].join(",");
@@ -279,7 +279,7 @@ fn generated_pages_are_limited() {
     );
     let summary = read(&bomb);
     assert_eq!(summary.items, []);
-    assert!(warnings_of(&summary)[0].contains("the block is not YAML"), "{:?}", summary.warnings);
+    assert!(warnings_of(&summary)[0].contains("its block is not valid YAML"), "{:?}", summary.warnings);
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn a_listed_file_behind_a_link_that_leaves_is_an_error() {
     let config = RepoConfig::read(None, &RepoPath::default()).unwrap();
     assert_eq!(Summary::read("* [B](b.md)\n", &config, &tree).unwrap().items.len(), 1);
     let error = Summary::read("* [A](a.md)\n", &config, &tree).unwrap_err();
-    assert_eq!(error.to_string(), "a.md: this symbolic link leads out of the repository");
+    assert_eq!(error.to_string(), "a.md: the symbolic link must stay within the repository");
 }
 
 proptest! {
