@@ -43,7 +43,7 @@ pub struct ObjectBlobs {
 #[non_exhaustive]
 pub enum BlobsError {
     /// The folder cannot be created or written.
-    #[error("the folder {place} cannot hold blobs: {why}")]
+    #[error("the folder {place} cannot store blobs: {why}")]
     Folder {
         /// The path of the folder.
         place: String,
@@ -51,7 +51,7 @@ pub enum BlobsError {
         why: String,
     },
     /// The URL of the bucket is malformed, or the environment is incomplete.
-    #[error("the bucket {place} cannot be used: {why}")]
+    #[error("cannot open the bucket {place}: {why}")]
     Bucket {
         /// The URL of the bucket.
         place: String,
@@ -90,8 +90,8 @@ impl ObjectBlobs {
     /// [`BlobsError::Bucket`]. A missing bucket is detected at the first use.
     pub fn bucket(url: &str) -> Result<Self, BlobsError> {
         // A malformed address is not repeated, because it may contain a secret.
-        let (bucket, prefix) =
-            s3::parse(url).map_err(|why| BlobsError::Bucket { place: "of this address".to_owned(), why })?;
+        let (bucket, prefix) = s3::parse(url)
+            .map_err(|why| BlobsError::Bucket { place: "with this address".to_owned(), why })?;
         let store = s3::open(&bucket).map_err(|why| BlobsError::Bucket { place: bucket, why })?;
         let store: Arc<dyn ObjectStore> = match prefix {
             None => Arc::new(store),
@@ -102,7 +102,7 @@ impl ObjectBlobs {
 
     fn path(name: &str) -> StoreResult<Path> {
         let path = Path::parse(name).ok().filter(|path| path.as_ref() == name && !name.is_empty());
-        path.ok_or(StoreError::Misuse("the name of a blob is no relative path"))
+        path.ok_or(StoreError::Misuse("a blob name must be a relative path"))
     }
 }
 

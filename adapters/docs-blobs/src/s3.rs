@@ -21,7 +21,7 @@ const CONNECT: Duration = Duration::from_secs(5);
 
 /// Parses a URL into the bucket and the prefix of all names.
 pub(crate) fn parse(text: &str) -> Result<(String, Option<Path>), String> {
-    const FORM: &str = "write it as s3://BUCKET or s3://BUCKET/PREFIX";
+    const FORM: &str = "must be s3://BUCKET or s3://BUCKET/PREFIX";
     let url = Url::parse(text).map_err(|_| FORM.to_owned())?;
     let bucket = url.host_str().filter(|_| url.scheme() == "s3").ok_or(FORM)?;
     if !url.username().is_empty() || url.port().is_some() || url.query().is_some() || url.fragment().is_some()

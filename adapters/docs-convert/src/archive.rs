@@ -39,7 +39,7 @@ pub(crate) fn unpack(archive: &[u8]) -> Result<Vec<UnpackedFile>, ConvertError> 
         }
     }
     if files.is_empty() {
-        return Err(ConvertError::Unreadable("the archive has no files".to_owned()));
+        return Err(ConvertError::Unreadable("the archive must contain at least one file".to_owned()));
     }
     Ok(files)
 }
@@ -81,7 +81,7 @@ impl<'a> Archive<'a> {
         }
         if bytes > MAX_TEXTS_BYTES {
             return Err(ConvertError::TooLarge(format!(
-                "the pages of the archive have {bytes} bytes, at most {MAX_TEXTS_BYTES} are imported"
+                "the pages of the archive must be at most {MAX_TEXTS_BYTES} bytes together, have {bytes}"
             )));
         }
         Ok(())
@@ -107,8 +107,8 @@ impl<'a> Archive<'a> {
             Err(ConvertError::TooLarge(_)) if limit == MAX_PART_BYTES => {
                 let limit = MAX_PART_BYTES / 1_000_000;
                 let what = format!(
-                    "a part of a document must have at most {limit} MB of text, and not much more than it \
-                                    is packed"
+                    "a part of a document must have at most {limit} MB of text; its compression ratio is \
+                     also limited"
                 );
                 Err(ConvertError::TooLarge(what))
             }
@@ -150,8 +150,8 @@ impl<'a> Archive<'a> {
         if bytes.len() as u64 > limit {
             let (file, all) = (MAX_FILE_BYTES / 1_000_000, MAX_BYTES / 1_000_000);
             return Err(ConvertError::TooLarge(format!(
-                "the archive must unpack to at most {file} MB a file and {all} MB in all, and not to much more than it \
-                 is packed"
+                "the archive must unpack to at most {file} MB per file and {all} MB in total; its \
+                 compression ratio is also limited"
             )));
         }
         self.left -= bytes.len() as u64;
@@ -166,11 +166,11 @@ fn checked_path(name: &str) -> Result<String, ConvertError> {
     let leaves = name.split('/').any(|part| part == "..");
     let is_drive = name.as_bytes().get(1) == Some(&b':');
     if leaves || is_drive || name.starts_with('/') || name.contains('\0') {
-        return Err(ConvertError::Unreadable("the archive has a path that leads out of it".to_owned()));
+        return Err(ConvertError::Unreadable("the archive has a path that leaves the archive".to_owned()));
     }
     if name.len() > MAX_PATH {
         return Err(ConvertError::Unreadable(format!(
-            "the archive has a path of more than {MAX_PATH} bytes"
+            "a path in the archive must be at most {MAX_PATH} bytes"
         )));
     }
     let parts = name.split('/').filter(|part| !part.is_empty() && *part != ".");
@@ -182,14 +182,14 @@ fn too_many() -> ConvertError {
 }
 
 fn damaged(error: ZipError) -> ConvertError {
-    ConvertError::Unreadable(format!("the archive cannot be read: {}", reason(&error)))
+    ConvertError::Unreadable(format!("cannot read the archive: {}", reason(&error)))
 }
 
 /// Describes an archive error for users.
 fn reason(error: &ZipError) -> &'static str {
     match error {
-        ZipError::UnsupportedArchive(_) => "it is packed in a way that is not supported",
-        ZipError::Io(_) | ZipError::InvalidArchive(_) => "it is damaged, or something else",
+        ZipError::UnsupportedArchive(_) => "its compression method is not supported",
+        ZipError::Io(_) | ZipError::InvalidArchive(_) => "it is damaged or not a zip archive",
         _ => "it is damaged",
     }
 }

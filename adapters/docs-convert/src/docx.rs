@@ -15,7 +15,7 @@ use crate::{archive::Archive, clean::Content, html::titled, link::Links, render}
 pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
     let mut archive = Archive::open(&document.bytes, "a Word document (.docx)")?;
     let main = part(&mut archive, "word/document.xml")?.ok_or_else(|| {
-        ConvertError::Unreadable("must be a Word document (.docx): it has no `word/document.xml`".to_owned())
+        ConvertError::Unreadable("must be a Word document (.docx): `word/document.xml` is missing".to_owned())
     })?;
     let parts = Parts::read(&mut archive)?;
     let read = Body::new(&mut archive, &parts).read(&main)?;

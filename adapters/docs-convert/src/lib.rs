@@ -108,7 +108,7 @@ async fn aside<T: Send + 'static>(
 ) -> Result<T, ConvertError> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
         // The task does not panic, but a runtime that shuts down cancels it.
-        tracing::error!(%error, "a document was not converted");
+        tracing::error!(%error, "failed to convert document");
         Err(ConvertError::Failed(error.to_string()))
     })
 }

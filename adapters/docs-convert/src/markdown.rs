@@ -12,7 +12,7 @@ pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
     let text = charset::plain(document);
     // Text never contains NUL, while binary image and archive files do.
     if text.contains('\0') {
-        return Err(ConvertError::Unreadable("must be Markdown, a text: it has NUL characters".to_owned()));
+        return Err(ConvertError::Unreadable("must be Markdown text without NUL characters".to_owned()));
     }
     let mut links = Links::new(document.url.as_deref());
     let markdown = match &document.url {

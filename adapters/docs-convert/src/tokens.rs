@@ -35,7 +35,7 @@ struct Pause;
 
 impl fmt::Display for Pause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the tokenizer pauses")
+        f.write_str("the tokenizer paused")
     }
 }
 

@@ -36,12 +36,10 @@ impl Address {
     /// Parses a URL. Errors do not contain the URL, which may contain a password.
     pub(crate) fn parse(text: &str, outbound: Outbound) -> Result<Self, GitError> {
         let url = Url::parse(text.trim()).map_err(|_| {
-            GitError::Url(
-                "this is not a URL; write it like `https://example.com/owner/repository.git`".to_owned(),
-            )
+            GitError::Url("must be a URL, like `https://example.com/owner/repository.git`".to_owned())
         })?;
         if url.query().is_some() || url.fragment().is_some() {
-            return Err(GitError::Url("the URL of a repository has neither `?` nor `#`".to_owned()));
+            return Err(GitError::Url("the URL of a repository must not contain `?` or `#`".to_owned()));
         }
         match url.scheme() {
             "https" | "http" => Self::web(url),
@@ -73,7 +71,7 @@ impl Address {
                 Ok(Self::Disk(Disk { url: format!("file://{}", url.path()), path }))
             }
             _ => Err(GitError::Url(
-                "a `file` URL needs an absolute path, like `file:///srv/git/docs`".to_owned(),
+                "a `file` URL must have an absolute path, like `file:///srv/git/docs`".to_owned(),
             )),
         }
     }

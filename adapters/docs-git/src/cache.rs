@@ -101,7 +101,7 @@ impl Cache {
                 remove(&self.folder.join(&repository.name))?;
                 bytes = bytes.saturating_sub(repository.bytes);
             } else if bytes > self.limit && self.remove(&repository.name)? {
-                tracing::debug!(repository = repository.name, "a kept repository makes room for others");
+                tracing::debug!(repository = repository.name, "evict cached repository");
                 bytes = bytes.saturating_sub(repository.bytes);
             }
         }
@@ -168,7 +168,7 @@ impl Lease {
     /// Evicts repositories after a use. A failure is logged and does not affect the use.
     pub(crate) fn make_room(&self) {
         if let Err(error) = self.cache.trim() {
-            tracing::warn!(%error, "the kept repositories cannot be made fewer");
+            tracing::warn!(%error, "failed to evict cached repositories");
         }
     }
 }

@@ -47,12 +47,12 @@ impl GitCheckout {
             let repository = shared.repository.lock();
             let commit = repository.find_commit(id).map_err(|error| broken(&error))?;
             let committed_at = DateTime::from_timestamp(commit.time().seconds(), 0)
-                .ok_or_else(|| GitError::Broken("the commit has no date that exists".to_owned()))?;
+                .ok_or_else(|| GitError::Broken("the commit has an invalid date".to_owned()))?;
             let message = String::from_utf8_lossy(commit.message_bytes()).into_owned();
             let mut lister = Lister::new(&repository, limits)?;
             lister.list(commit.tree_id())?;
             if lister.skipped > 0 {
-                tracing::warn!(commit = %id, skipped = lister.skipped, "names that are not UTF-8 are left out");
+                tracing::warn!(commit = %id, skipped = lister.skipped, "skip names that are not UTF-8");
             }
             let mut entries = lister.entries;
             entries.sort_by(|a, b| a.path.cmp(&b.path));
@@ -154,7 +154,7 @@ impl<'a> Lister<'a> {
         let size = self.size(id)?;
         if size > MAX_LINK {
             return Err(GitError::Broken(format!(
-                "the symbolic link `{path}` is longer than {MAX_LINK} bytes"
+                "the symbolic link `{path}` must be at most {MAX_LINK} bytes"
             )));
         }
         let target = self.odb.read(id).map_err(|error| broken(&error))?.data().to_vec();
@@ -169,7 +169,7 @@ impl<'a> Lister<'a> {
     fn size(&mut self, id: Oid) -> Result<u64, GitError> {
         let (size, kind) = self.odb.read_header(id).map_err(|error| broken(&error))?;
         if kind != ObjectType::Blob {
-            return Err(GitError::Broken("a file of the commit is not a file".to_owned()));
+            return Err(GitError::Broken("an entry of the commit is not a file".to_owned()));
         }
         let size = u64::try_from(size).unwrap_or(u64::MAX);
         if self.counted.insert(id) {
@@ -188,7 +188,7 @@ impl<'a> Lister<'a> {
 
 fn join(folder: &str, name: &str) -> Result<String, GitError> {
     if name.is_empty() || matches!(name, "." | "..") || name.contains(['/', '\0']) {
-        return Err(GitError::Broken("the commit has a file whose name leads somewhere else".to_owned()));
+        return Err(GitError::Broken("the commit has a file name that leaves the repository".to_owned()));
     }
     let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
     if path.len() > MAX_PATH { Err(listing::path_too_long()) } else { Ok(path) }

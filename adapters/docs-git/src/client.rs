@@ -169,7 +169,9 @@ impl GitClient {
         let source = Source::new(&address.identity(), credentials.as_ref());
         let job = |url| Job { line, url, wanted, limits, credentials, source, cancelled };
         match address {
-            Address::Disk(_) => Err(GitError::Broken("a disk is not read over the network".to_owned())),
+            Address::Disk(_) => {
+                Err(GitError::Broken("a repository on disk cannot be read over the network".to_owned()))
+            }
             Address::Web(web) => {
                 let session = web::Session::new(web, guard, self.dialer.clone(), limits);
                 let job = job(transport::WEB_URL);
@@ -195,7 +197,7 @@ impl GitRemote for GitClient {
             Address::Disk(_) => return Ok(()),
             Address::Web(web) => match (web.url.host(), web.url.port_or_known_default()) {
                 (Some(host), Some(port)) => guard.check(&host.to_owned(), port),
-                _ => return Err(GitError::Url("the URL has no host".to_owned())),
+                _ => return Err(GitError::Url("the URL must have a host".to_owned())),
             },
         }
         .map_err(|error| GitError::Refused(error.to_string()))
@@ -219,7 +221,7 @@ impl GitRemote for GitClient {
             Ok(result) => Ok(Box::new(result?)),
             Err(_) => {
                 let seconds = self.limits.time.as_secs();
-                Err(GitError::Unreachable(format!("fetching took longer than {seconds} seconds")))
+                Err(GitError::Unreachable(format!("the fetch exceeded its limit of {seconds} seconds")))
             }
         }
     }
@@ -243,7 +245,9 @@ impl GitRemote for GitClient {
             Ok(found) => Ok(found?.map(|id| id.to_string())),
             Err(_) => {
                 let seconds = limits.look.as_secs();
-                Err(GitError::Unreachable(format!("its refs were not told within {seconds} seconds")))
+                Err(GitError::Unreachable(format!(
+                    "listing the refs exceeded its limit of {seconds} seconds"
+                )))
             }
         }
     }

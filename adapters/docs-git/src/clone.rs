@@ -84,7 +84,7 @@ pub(crate) fn check_reference(reference: &str, access: GitAccess) -> Result<(), 
     {
         Ok(())
     } else {
-        Err(GitError::Ref("write the full name of a branch or a tag, like `refs/heads/main`".to_owned()))
+        Err(GitError::Ref("must be the full name of a branch or a tag, like `refs/heads/main`".to_owned()))
     }
 }
 
@@ -117,7 +117,7 @@ impl Job {
                 lease.begin(&path, self.limits.total_bytes)?;
                 let result = match self.keep(&path, held()).and_then(&read) {
                     Err(GitError::Broken(reason)) if !self.cancelled.load(Ordering::Relaxed) => {
-                        tracing::warn!(%reason, "a kept repository is damaged; it is fetched anew");
+                        tracing::warn!(%reason, "discard damaged cached repository and fetch it again");
                         cache::remove(&path)?;
                         lease.begin(&path, self.limits.total_bytes)?;
                         self.keep(&path, held()).and_then(&read)
@@ -136,7 +136,7 @@ impl Job {
         let tip = transport::with_line(self.line.clone(), || self.download(&repository))?;
         let commit = objects::commit_at(&repository, tip, self.limits.object_bytes())?;
         let commit = commit.ok_or_else(|| match &self.wanted {
-            Wanted::Ref(reference) => GitError::Broken(format!("`{reference}` does not lead to a commit")),
+            Wanted::Ref(reference) => GitError::Broken(format!("`{reference}` does not resolve to a commit")),
             Wanted::Commit(id) => GitError::Broken(format!("`{id}` is not a commit")),
         })?;
         Ok(Fetched { repository, commit, held })
@@ -248,7 +248,7 @@ impl Job {
     fn failure(&self, error: &git2::Error) -> GitError {
         let message = error.message();
         match (error.class(), error.code()) {
-            (_, ErrorCode::User) => GitError::Unreachable("the fetch was stopped".to_owned()),
+            (_, ErrorCode::User) => GitError::Unreachable("the fetch was cancelled".to_owned()),
             (ErrorClass::Repository | ErrorClass::Os, ErrorCode::NotFound) => GitError::NoRepository,
             (ErrorClass::Net, _) => match message.strip_prefix("remote error: ") {
                 Some(reason) => refusal(&redact::text(self.credentials.as_ref(), reason)),

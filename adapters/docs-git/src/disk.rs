@@ -39,7 +39,7 @@ fn find(repository: &Repository, reference: &str, limits: Limits) -> Result<Opti
     let commit = found.target().map(|id| objects::commit_at(repository, id, limits.object_bytes()));
     match commit.transpose()?.flatten() {
         Some(commit) => Ok(Some(commit)),
-        None => Err(GitError::Broken(format!("`{reference}` does not lead to a commit"))),
+        None => Err(GitError::Broken(format!("`{reference}` does not resolve to a commit"))),
     }
 }
 
@@ -152,7 +152,7 @@ fn check_objects(root: &Path, objects: PathBuf) -> Result<(), GitError> {
         }
         if seen.len() > MAX_ALTERNATES {
             return Err(GitError::TooLarge(format!(
-                "at most {MAX_ALTERNATES} folders of objects are allowed"
+                "must have at most {MAX_ALTERNATES} alternate object folders"
             )));
         }
         check_links(root, objects.clone())?;
@@ -169,7 +169,8 @@ fn inside(root: &Path, path: &Path) -> Result<Option<PathBuf>, GitError> {
     match fs::canonicalize(path) {
         Ok(path) if path.starts_with(root) => Ok(Some(path)),
         Ok(_) => Err(GitError::Refused(
-            "the repository leads out of its folder; give that of a whole one".to_owned(),
+            "the repository refers to files outside of its folder; use a self-contained repository"
+                .to_owned(),
         )),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(None)
@@ -186,7 +187,8 @@ fn read_links(path: &Path) -> Result<Option<String>, GitError> {
             Err(error) => Err(GitError::Broken(error.to_string())),
         },
         Ok(_) => Err(GitError::Refused(
-            "the repository leads out of its folder; give that of a whole one".to_owned(),
+            "the repository refers to files outside of its folder; use a self-contained repository"
+                .to_owned(),
         )),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(None)

@@ -112,12 +112,12 @@ impl EmbeddedCheckout {
         for (path, bytes) in files {
             let path = path.into();
             if path.split('/').any(|name| matches!(name, "" | "." | "..")) {
-                return Err(GitError::Broken(format!("`{path}` is not a path in a repository")));
+                return Err(GitError::Broken(format!("`{path}` is not a valid path in a repository")));
             }
             match kept.entry(path) {
                 Entry::Vacant(entry) => _ = entry.insert(bytes.into()),
                 Entry::Occupied(entry) => {
-                    return Err(GitError::Broken(format!("`{}` is given twice", entry.key())));
+                    return Err(GitError::Broken(format!("`{}` is a duplicate", entry.key())));
                 }
             }
         }
@@ -168,7 +168,7 @@ impl Lister {
                     return Err(listing::too_many(self.limits.entries));
                 }
                 let Some(name) = entry.file_name().to_str().map(str::to_owned) else {
-                    tracing::warn!(folder = %folder.display(), "a name that is not UTF-8 is left out");
+                    tracing::warn!(folder = %folder.display(), "skip name that is not UTF-8");
                     continue;
                 };
                 let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}/{name}") };
@@ -185,7 +185,7 @@ impl Lister {
                 } else if kind.is_file() {
                     self.file(&entry, path)?;
                 } else {
-                    tracing::warn!(path, "this is neither a file nor a folder; it is left out");
+                    tracing::warn!(path, "skip entry that is not a file or folder");
                 }
             }
         }
@@ -207,7 +207,7 @@ impl Lister {
                 self.push(path, target.as_bytes(), RepoEntryKind::Symlink(target.to_owned()))
             }
             _ => {
-                tracing::warn!(path, "the target of this symbolic link is no path; it is left out");
+                tracing::warn!(path, "skip symbolic link with an invalid target");
                 Ok(())
             }
         }

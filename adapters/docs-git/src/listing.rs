@@ -27,7 +27,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
 ) -> Result<T, GitError> {
     match tokio::task::spawn_blocking(run).await {
         Ok(result) => result,
-        Err(error) => Err(GitError::Broken(format!("reading failed: {error}"))),
+        Err(error) => Err(GitError::Broken(format!("failed to read the file: {error}"))),
     }
 }
 
@@ -58,13 +58,11 @@ pub(crate) fn commit(
 }
 
 pub(crate) fn too_many(limit: usize) -> GitError {
-    GitError::TooLarge(format!(
-        "at most {limit} files and folders are allowed in a repository, these are more"
-    ))
+    GitError::TooLarge(format!("a repository must have at most {limit} files and folders"))
 }
 
 pub(crate) fn path_too_long() -> GitError {
-    GitError::TooLarge(format!("at most {MAX_PATH} bytes are allowed for the path of a file, one has more"))
+    GitError::TooLarge(format!("the path of a file must be at most {MAX_PATH} bytes"))
 }
 
 /// Checks that bytes are the ones that were listed.

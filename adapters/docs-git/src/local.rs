@@ -91,7 +91,7 @@ impl GitRemote for LocalRemote {
 }
 
 fn read_only() -> GitError {
-    GitError::Refused("nothing can be pushed to what this server brings along".to_owned())
+    GitError::Refused("cannot push to a repository that is part of this server".to_owned())
 }
 
 impl fmt::Debug for LocalRemote {

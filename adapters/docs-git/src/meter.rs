@@ -23,23 +23,19 @@ impl Meter {
 }
 
 pub(crate) fn repository_too_large(limit: u64) -> GitError {
-    GitError::TooLarge(format!("at most {} are allowed for a repository, this one is larger", size(limit)))
+    GitError::TooLarge(format!("a repository must be at most {}", size(limit)))
 }
 
 /// Returns the error for an object that must be in memory as a whole and is too large.
 pub(crate) fn object_too_large(limit: u64) -> GitError {
     GitError::TooLarge(format!(
-        "at most {} are allowed for a folder or a commit, and for a file that is stored as a difference, one has more",
+        "a folder, a commit and a file stored as a delta must be at most {} each",
         size(limit)
     ))
 }
 
 pub(crate) fn file_too_large(path: &str, bytes: u64, limit: u64) -> GitError {
-    GitError::TooLarge(format!(
-        "{path}: at most {} are allowed for a file, this one has {}",
-        size(limit),
-        size(bytes)
-    ))
+    GitError::TooLarge(format!("{path}: must be at most {}, has {}", size(limit), size(bytes)))
 }
 
 fn size(bytes: u64) -> String {
@@ -55,17 +51,14 @@ mod tests {
         let mut meter = Meter::new(10);
         assert_eq!(meter.add(4), Ok(()));
         assert_eq!(meter.add(6), Ok(()));
-        assert_eq!(
-            meter.add(1).unwrap_err().to_string(),
-            "at most 10 bytes are allowed for a repository, this one is larger"
-        );
+        assert_eq!(meter.add(1).unwrap_err().to_string(), "a repository must be at most 10 bytes");
     }
 
     #[test]
     fn messages_name_the_file_and_the_limit() {
         assert_eq!(
             file_too_large("a/b.mp4", 100_000_001, 100_000_000).to_string(),
-            "a/b.mp4: at most 100 MB are allowed for a file, this one has 101 MB"
+            "a/b.mp4: must be at most 100 MB, has 101 MB"
         );
     }
 }

@@ -32,7 +32,7 @@ pub(crate) fn commit_at(repository: &Repository, id: Oid, limit: u64) -> Result<
 pub(crate) fn check_folder(odb: &Odb<'_>, id: Oid, limit: u64) -> Result<(), GitError> {
     match kind(odb, id, limit)? {
         Some(ObjectType::Tree) => Ok(()),
-        _ => Err(GitError::Broken("a folder of the commit is not there, or is none".to_owned())),
+        _ => Err(GitError::Broken("a folder of the commit is missing or not a folder".to_owned())),
     }
 }
 

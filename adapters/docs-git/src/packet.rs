@@ -61,11 +61,11 @@ pub(crate) fn line(text: &str) -> String {
 }
 
 pub(crate) fn strange() -> GitError {
-    GitError::Broken("the server does not answer as a Git server".to_owned())
+    GitError::Broken("the response is not from a Git server".to_owned())
 }
 
 pub(crate) fn broken_off() -> GitError {
-    GitError::Unreachable("the server broke off".to_owned())
+    GitError::Unreachable("the server closed the connection early".to_owned())
 }
 
 #[cfg(test)]

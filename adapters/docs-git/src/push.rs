@@ -85,7 +85,7 @@ pub(crate) async fn to_web(
 
 /// Limits the network time. The time to produce the files is not limited here.
 async fn within<T>(time: Duration, work: impl Future<Output = Result<T, GitError>>) -> Result<T, GitError> {
-    let late = || GitError::Unreachable(format!("pushing took longer than {} seconds", time.as_secs()));
+    let late = || GitError::Unreachable(format!("the push exceeded its limit of {} seconds", time.as_secs()));
     tokio::time::timeout(time, work).await.map_err(|_| late())?
 }
 

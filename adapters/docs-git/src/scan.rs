@@ -210,10 +210,10 @@ impl Pack {
             1..=4 => self.body(),
             BY_OFFSET => self.at = At::Offset(0),
             BY_NAME => {
-                let why = "the server sends objects that name what they differ from, which are not taken";
+                let why = "the server sends reference deltas, which are not supported";
                 return Err(GitError::Broken(why.to_owned()));
             }
-            _ => return Err(broken("an object is of no kind that is known")),
+            _ => return Err(broken("an object has an unknown type")),
         }
         Ok(())
     }
@@ -221,7 +221,7 @@ impl Pack {
     fn check_offset(&mut self) -> Result<(), GitError> {
         let At::Offset(offset) = self.at else { return Ok(()) };
         let base = self.begun.checked_sub(offset).filter(|_| offset > 0);
-        let base = base.ok_or_else(|| broken("an object differs from what is not in the pack"))?;
+        let base = base.ok_or_else(|| broken("the base of a delta is missing"))?;
         if self.large.contains(&base) {
             return Err(object_too_large(self.limit));
         }
@@ -240,7 +240,7 @@ impl Pack {
         let At::Body(body) = &mut self.at else { return Ok(0) };
         let (read, made) = (body.stream.total_in(), body.stream.total_out());
         let done = body.stream.decompress(bytes, &mut self.scratch, FlushDecompress::None);
-        let status = done.map_err(|_| broken("an object cannot be unpacked"))?;
+        let status = done.map_err(|_| broken("failed to decompress an object"))?;
         let read = usize::try_from(body.stream.total_in() - read).unwrap_or(bytes.len());
         let made = usize::try_from(body.stream.total_out() - made).unwrap_or(PIECE);
         *bytes = bytes.get(read..).unwrap_or_default();
@@ -254,12 +254,12 @@ impl Pack {
             }
         }
         if body.stream.total_out() > body.size || is_over && body.stream.total_out() < body.size {
-            return Err(broken("an object has another size than it says"));
+            return Err(broken("the size of an object differs from its declared size"));
         }
         if is_over {
             self.begin();
         } else if read == 0 && made == 0 && !bytes.is_empty() {
-            return Err(broken("an object cannot be unpacked"));
+            return Err(broken("failed to decompress an object"));
         }
         Ok(read + made + 1)
     }
@@ -271,10 +271,10 @@ fn count(start: &[u8]) -> Result<u32, GitError> {
         |at: usize| start.get(at..at + 4).and_then(|four| four.try_into().ok()).map(u32::from_be_bytes);
     match (start.starts_with(b"PACK"), number(4), number(8)) {
         (true, Some(2 | 3), Some(count)) if count > MAX_OBJECTS => {
-            Err(GitError::TooLarge(format!("at most {MAX_OBJECTS} objects are allowed in a repository")))
+            Err(GitError::TooLarge(format!("a repository must have at most {MAX_OBJECTS} objects")))
         }
         (true, Some(2 | 3), Some(count)) => Ok(count),
-        _ => Err(broken("it is no pack of a version that is known")),
+        _ => Err(broken("its version is not supported")),
     }
 }
 

@@ -124,7 +124,7 @@ fn begin(parent: &Path) -> io::Result<Own> {
             return Ok(Own { folder, _lock: lock });
         }
     }
-    Err(io::Error::other("others remove the folder for clones again and again"))
+    Err(io::Error::other("other processes keep removing the scratch folder"))
 }
 
 /// Deletes the folders of processes that no longer run. Folders that cannot be deleted belong to other users.
@@ -140,8 +140,9 @@ fn sweep(parent: &Path) {
         let Ok(lock) = File::open(path.join(LOCK)) else { continue };
         if lock.try_lock().is_ok() {
             match fs::remove_dir_all(&path) {
-                Ok(()) => tracing::info!(folder = %path.display(), "clones that were left are removed"),
-                Err(error) => tracing::debug!(%error, folder = %path.display(), "clones that were left stay"),
+                Ok(()) => tracing::info!(folder = %path.display(), "remove clones of ended processes"),
+                Err(error) => tracing::debug!(%error, folder = %path.display(), "failed to remove clones of \
+                                                                                 an ended process"),
             }
         }
     }

@@ -23,7 +23,7 @@ pub(crate) fn register() -> Result<(), GitError> {
         bound_memory().and_then(|()| register_transport()).map_err(|error| error.message().to_owned())
     })
     .clone()
-    .map_err(|message| GitError::Broken(format!("libgit2 takes no transport: {message}")))
+    .map_err(|message| GitError::Broken(format!("failed to register a transport with libgit2: {message}")))
 }
 
 /// Runs libgit2 with a connection, which is used by all transports that it creates in this thread.
@@ -61,7 +61,7 @@ const WINDOWS: usize = 32 << 20;
 /// Maximum size in bytes of the object cache of libgit2 for folders and commits.
 const KEPT: isize = 16 << 20;
 
-#[expect(unsafe_code, reason = "the options of libgit2 are numbers of the process that it does not lock")]
+#[expect(unsafe_code, reason = "libgit2 options are unlocked globals of the process")]
 fn bound_memory() -> Result<(), Error> {
     // The ids of fetched objects were computed from their bytes on arrival. Repositories on disk are under the control
     // of users with write access to the disk, and Git itself does not hash their objects on read either. Damage is
@@ -81,9 +81,7 @@ fn web(remote: &Remote<'_>) -> Result<Transport, Error> {
 }
 
 fn current() -> Result<Line, Error> {
-    CURRENT
-        .with_borrow(Clone::clone)
-        .ok_or_else(|| Error::from_str("this kind of URL is for use inside of a fetch only"))
+    CURRENT.with_borrow(Clone::clone).ok_or_else(|| Error::from_str("this URL scheme is internal to a fetch"))
 }
 
 struct Web(Line);
@@ -103,5 +101,5 @@ impl SmartSubtransport for Web {
 }
 
 fn read_only() -> Error {
-    Error::from_str("libgit2 writes to no repository")
+    Error::from_str("libgit2 is used for reading only")
 }

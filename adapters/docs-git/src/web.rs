@@ -174,7 +174,7 @@ impl Session {
             .body(body);
         let response = self.send(request).await?;
         if response.status().is_redirection() {
-            return Err(GitError::Refused("the server redirects in the middle of the exchange".to_owned()));
+            return Err(GitError::Refused("the server redirects during the exchange".to_owned()));
         }
         Ok(response)
     }
@@ -184,7 +184,7 @@ impl Session {
         match has_type(response, &self.service.content_type(body)) {
             true => Ok(()),
             false if body == "advertisement" => Err(GitError::NoRepository),
-            false => Err(GitError::Broken("the server does not answer as a Git server".to_owned())),
+            false => Err(GitError::Broken("the response is not from a Git server".to_owned())),
         }
     }
 
@@ -200,13 +200,13 @@ impl Session {
     fn follow(&mut self, from: &Url, response: &Response) -> Result<Url, GitError> {
         let location =
             response.headers().get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let mut to = from.join(location).map_err(|_| {
-            GitError::Broken("the server redirects to something that is not a URL".to_owned())
-        })?;
+        let mut to = from
+            .join(location)
+            .map_err(|_| GitError::Broken("the server redirects to an invalid URL".to_owned()))?;
         let is_worse = from.scheme() == "https" && to.scheme() != "https";
         if is_worse || !matches!(to.scheme(), "http" | "https") {
             return Err(GitError::Refused(
-                "the server redirects to a kind of URL that is not allowed".to_owned(),
+                "the server redirects to a URL scheme that is not allowed".to_owned(),
             ));
         }
         // Credentials in a redirect do not come from the user.
@@ -289,12 +289,12 @@ pub(crate) fn check_status(status: StatusCode) -> Result<(), GitError> {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(GitError::Credentials),
         StatusCode::NOT_FOUND | StatusCode::GONE => Err(GitError::NoRepository),
         StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => {
-            Err(GitError::Unreachable(format!("the server answered {status}")))
+            Err(GitError::Unreachable(format!("the server responded with {status}")))
         }
         status if status.is_server_error() => {
-            Err(GitError::Unreachable(format!("the server answered {status}")))
+            Err(GitError::Unreachable(format!("the server responded with {status}")))
         }
-        status => Err(GitError::Broken(format!("the server answered {status}"))),
+        status => Err(GitError::Broken(format!("the server responded with {status}"))),
     }
 }
 

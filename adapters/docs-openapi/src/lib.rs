@@ -39,7 +39,7 @@ impl SpecReader for OpenApiReader {
     async fn read(&self, files: SpecFiles) -> Result<ReadSpec, SpecError> {
         tokio::task::spawn_blocking(move || read(&files)).await.unwrap_or_else(|error| {
             // The task does not panic, but a runtime that shuts down cancels it.
-            tracing::error!(%error, "a specification was not read");
+            tracing::error!(%error, "failed to read specification");
             Err(SpecError::Failed(error.to_string()))
         })
     }
@@ -58,7 +58,9 @@ pub fn read(files: &SpecFiles) -> Result<ReadSpec, SpecError> {
         let thread = std::thread::Builder::new().name("openapi".to_owned()).stack_size(STACK);
         let reading = thread.spawn_scoped(scope, || read_here(files));
         let reading = reading.map_err(|error| SpecError::Failed(error.to_string()))?;
-        reading.join().unwrap_or_else(|_| Err(SpecError::Failed("its reader panicked".to_owned())))
+        reading
+            .join()
+            .unwrap_or_else(|_| Err(SpecError::Failed("the specification reader panicked".to_owned())))
     })
 }
 
@@ -67,7 +69,7 @@ fn read_here(files: &SpecFiles) -> Result<ReadSpec, SpecError> {
     let size: usize = all().map(|file| file.bytes.len()).sum();
     if size > MAX_SPEC_BYTES {
         return Err(SpecError::TooLarge(format!(
-            "the files of a specification must have at most {MAX_SPEC_BYTES} bytes together, have {size}"
+            "the files of a specification must be at most {MAX_SPEC_BYTES} bytes together, have {size}"
         )));
     }
     let mut findings = Findings::new(&files.entry);

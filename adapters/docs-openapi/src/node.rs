@@ -128,7 +128,7 @@ impl Node {
             Self::Null => "null",
             Self::Bool(_) => "true or false",
             Self::Number(_) => "a number",
-            Self::Text(_) => "a text",
+            Self::Text(_) => "a string",
             Self::List(_) => "a list",
             Self::NoFields | Self::Map(_) => "an object",
         }
@@ -214,13 +214,13 @@ impl ReadNode<'_> {
                 left.set(rest);
                 Ok(())
             }
-            None => Err(E::custom(format_args!("it has more than {most} {what}"))),
+            None => Err(E::custom(format_args!("must have at most {most} {what}"))),
         }
     }
 
     /// Subtracts a text from the budget before it is stored.
     fn text<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
-        Self::take(&self.0.bytes, text.len(), MAX_TEXT_BYTES, "bytes in its texts")
+        Self::take(&self.0.bytes, text.len(), MAX_TEXT_BYTES, "bytes of text")
     }
 }
 
@@ -307,7 +307,7 @@ impl<'de> Visitor<'de> for ReadNode<'_> {
         }
         match Fields::new(fields) {
             Ok(fields) => Ok(Node::Map(Box::new(fields))),
-            Err(name) => Err(A::Error::custom(format_args!("the field `{name}` is there twice"))),
+            Err(name) => Err(A::Error::custom(format_args!("the field `{name}` is a duplicate"))),
         }
     }
 }

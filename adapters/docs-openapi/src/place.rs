@@ -41,7 +41,7 @@ impl<'de> Visitor<'de> for Stop<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the way to a place")
+        f.write_str("the path to a node")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {

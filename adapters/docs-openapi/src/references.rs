@@ -71,17 +71,17 @@ fn locate(from: &SpecFile, file: &str) -> Result<String, String> {
         Ok(url) => url,
         Err(_) if from.location.is_empty() => {
             return Err(format!(
-                "refers to the file `{file}`, and a text has no address to find it from; give the specification by \
-                 `url`, or in one file"
+                "refers to the file `{file}`, which cannot be resolved from `text`; send the specification \
+                 as `url`, or in one file"
             ));
         }
         Err(_) => Url::parse(from.base.as_ref().unwrap_or(&from.location))
             .and_then(|base| base.join(file))
-            .map_err(|_| format!("refers to `{file}`, which is no address"))?,
+            .map_err(|_| format!("refers to `{file}`, which is not a valid URL"))?,
     };
     match url.scheme() {
         "http" | "https" => Ok(url.into()),
-        scheme => Err(format!("refers to `{file}`: files are fetched by http and https, not by {scheme}")),
+        scheme => Err(format!("refers to `{file}`; the scheme must be http or https, is {scheme}")),
     }
 }
 
@@ -108,7 +108,11 @@ pub(crate) fn referred_files(parsed: &Parsed<'_>, findings: &mut Findings<'_>) -
         // A fragment that is not a pointer is a JSON Schema anchor.
         let is_pointer = fragment.is_empty() || fragment.starts_with('/');
         if is_pointer && parsed.root.at(&decoded(fragment)).is_none() {
-            findings.at(parsed.file, &pointer(), format_args!("refers to `{reference}`, which is not there"));
+            findings.at(
+                parsed.file,
+                &pointer(),
+                format_args!("refers to `{reference}`, which does not exist"),
+            );
         }
     });
     found.into_iter().collect()

@@ -56,9 +56,9 @@ pub(crate) fn check<'a>(
     let webhooks = root.get("webhooks").filter(|_| version == OpenApiVersion::V3_1);
     match root.get("paths") {
         Some(paths) => items(entry, (paths, "/paths"), files, &mut met, findings),
-        None if version != OpenApiVersion::V3_1 => findings.at(entry.file, "", "needs `paths`"),
+        None if version != OpenApiVersion::V3_1 => findings.at(entry.file, "", "must have `paths`"),
         None if webhooks.is_none() && root.get("components").is_none() => {
-            findings.at(entry.file, "", "needs `paths`, `webhooks` or `components`");
+            findings.at(entry.file, "", "must have `paths`, `webhooks` or `components`");
         }
         None => {}
     }
@@ -69,7 +69,7 @@ pub(crate) fn check<'a>(
         [(met.operations, MAX_PATHS, "operations"), (met.tags.len(), MAX_TAGS, "tags of operations")]
     {
         if count > most {
-            findings.at(entry.file, "/paths", format_args!("has {count} {what}; there may be {most}"));
+            findings.at(entry.file, "/paths", format_args!("must have at most {most} {what}, has {count}"));
         }
     }
     for (pointer, schemas) in [
@@ -90,7 +90,7 @@ fn version_of(entry: &Parsed<'_>, findings: &mut Findings<'_>) -> Option<OpenApi
         (None, Some(version)) => ("/swagger", version),
         (None, None) => {
             let why =
-                "is no OpenAPI specification: it needs `openapi`, such as `3.1.0`, or `swagger: \"2.0\"`";
+                "must be an OpenAPI specification with `openapi`, such as `3.1.0`, or `swagger: \"2.0\"`";
             findings.at(entry.file, "", why);
             return None;
         }
@@ -103,7 +103,7 @@ fn version_of(entry: &Parsed<'_>, findings: &mut Findings<'_>) -> Option<OpenApi
         "/openapi" if is("3.0") => Some(OpenApiVersion::V3_0),
         "/openapi" if is("3.1") => Some(OpenApiVersion::V3_1),
         _ => {
-            let why = format!("`{version}` is not read here: 2.0, 3.0 and 3.1 are");
+            let why = format!("must be a supported version (2.0, 3.0 or 3.1), is `{version}`");
             findings.at(entry.file, name, why);
             None
         }
@@ -111,16 +111,16 @@ fn version_of(entry: &Parsed<'_>, findings: &mut Findings<'_>) -> Option<OpenApi
 }
 
 fn info(entry: &Parsed<'_>, findings: &mut Findings<'_>) {
-    let Some(info) = entry.root.get("info") else { return findings.at(entry.file, "", "needs `info`") };
+    let Some(info) = entry.root.get("info") else { return findings.at(entry.file, "", "must have `info`") };
     if !info.is_map() {
         return findings.at(entry.file, "/info", format_args!("must be an object, is {}", info.kind()));
     }
     for name in ["title", "version"] {
         match info.get(name) {
-            None => findings.at(entry.file, "/info", format_args!("needs `{name}`")),
+            None => findings.at(entry.file, "/info", format_args!("must have `{name}`")),
             Some(value) if value.text_or_number().is_none() => {
                 let pointer = format!("/info/{name}");
-                findings.at(entry.file, &pointer, format_args!("must be a text, is {}", value.kind()));
+                findings.at(entry.file, &pointer, format_args!("must be a string, is {}", value.kind()));
             }
             Some(_) => {}
         }
@@ -133,16 +133,16 @@ fn tags(entry: &Parsed<'_>, findings: &mut Findings<'_>) {
         return findings.at(entry.file, "/tags", format_args!("must be a list, is {}", tags.kind()));
     }
     if tags.items().len() > MAX_TAGS {
-        let why = format_args!("must be at most {MAX_TAGS}, are {}", tags.items().len());
+        let why = format_args!("must have at most {MAX_TAGS} tags, has {}", tags.items().len());
         return findings.at(entry.file, "/tags", why);
     }
     let mut seen = HashMap::new();
     for (at, tag) in tags.items().iter().enumerate() {
         match tag.get("name").and_then(Node::text) {
-            None => findings.at(entry.file, &format!("/tags/{at}"), "needs `name`, a text"),
+            None => findings.at(entry.file, &format!("/tags/{at}"), "must have `name`, a string"),
             Some(name) => {
                 if let Some(first) = seen.insert(name, at) {
-                    let why = format_args!("the tag `{name}` is the one at /tags/{first} too");
+                    let why = format_args!("the tag `{name}` is a duplicate of /tags/{first}");
                     findings.at(entry.file, &format!("/tags/{at}"), why);
                 }
             }
@@ -162,7 +162,7 @@ fn items<'a>(
         return findings.at(entry.file, pointer, format_args!("must be an object, is {}", of.kind()));
     }
     if of.fields().len() > MAX_PATHS {
-        let why = format_args!("must be at most {MAX_PATHS}, are {}", of.fields().len());
+        let why = format_args!("must have at most {MAX_PATHS} paths, has {}", of.fields().len());
         return findings.at(entry.file, pointer, why);
     }
     for (path, item) in of.fields().iter().filter(|(path, _)| !path.starts_with("x-")) {
@@ -198,9 +198,9 @@ fn operation_shape<'a>(
     if let Some(tags) = operation.get("tags") {
         let is_list = matches!(tags, Node::List(items) if items.iter().all(|item| item.text().is_some()));
         if !is_list {
-            findings.at(entry.file, &format!("{at}/tags"), "must be a list of texts");
+            findings.at(entry.file, &format!("{at}/tags"), "must be a list of strings");
         } else if tags.items().len() > MAX_OPERATION_TAGS {
-            let why = format_args!("must be at most {MAX_OPERATION_TAGS}, are {}", tags.items().len());
+            let why = format_args!("must have at most {MAX_OPERATION_TAGS} tags, has {}", tags.items().len());
             findings.at(entry.file, &format!("{at}/tags"), why);
         }
         met.tags.extend(tags.items().iter().filter_map(Node::text));
@@ -214,7 +214,7 @@ fn operation_shape<'a>(
         && let Some(other) = met.ids.insert(id, at.to_owned())
     {
         let at = format!("{at}/operationId");
-        findings.at(entry.file, &at, format_args!("`{id}` is the operationId of {other} too"));
+        findings.at(entry.file, &at, format_args!("`{id}` is already the operationId of {other}"));
     }
 }
 
@@ -235,12 +235,12 @@ fn parameters(entry: &Parsed<'_>, (of, at): (&Node, &str), findings: &mut Findin
             tell(findings, "must be an object");
         } else if parameter.get("$ref").is_none() {
             if parameter.get("name").and_then(Node::text).is_none() {
-                tell(findings, "needs `name`, a text");
+                tell(findings, "must have `name`, a string");
             }
             if !parameter.get("in").and_then(Node::text).is_some_and(|place| PLACES.contains(&place)) {
                 tell(
                     findings,
-                    "needs `in`: `query`, `header`, `path` or `cookie`; in 2.0 also `body` or `formData`",
+                    "must have `in`: `query`, `header`, `path` or `cookie`; in 2.0 also `body` or `formData`",
                 );
             }
         }

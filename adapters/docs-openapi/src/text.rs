@@ -32,7 +32,7 @@ impl Unparsed {
 /// Parses a JSON or YAML document.
 pub(crate) fn parse(bytes: &Bytes) -> Result<(SpecFormat, Node), Unparsed> {
     let text = as_text(bytes).map_err(|at| Unparsed {
-        message: format!("is not text: the byte at {at} is not UTF-8"),
+        message: format!("must be UTF-8 text; byte {at} is not"),
         line: Some(1 + bytes.iter().take(at).filter(|byte| **byte == b'\n').count() as u64),
     })?;
     let format = format_of(text);
@@ -72,7 +72,7 @@ fn read_json<'de, S: DeserializeSeed<'de>>(text: &'de str, seed: S) -> Result<S:
         let line = u64::try_from(error.line()).ok().filter(|line| *line > 0);
         let message = error.to_string();
         let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
-        Unparsed { message: format!("is not JSON that can be read: {message}"), line }
+        Unparsed { message: format!("must be valid JSON: {message}"), line }
     })
 }
 
@@ -97,8 +97,8 @@ fn read_yaml<'de, S: DeserializeSeed<'de>>(text: &'de str, seed: S) -> Result<S:
     read.map_err(|error| {
         let line = error.location().map(|location| location.line());
         let message = error.without_snippet().to_string();
-        let message = message.lines().next().unwrap_or("this is not YAML").to_owned();
-        Unparsed { message: format!("is not YAML that can be read: {message}"), line }
+        let message = message.lines().next().unwrap_or("invalid YAML").to_owned();
+        Unparsed { message: format!("must be valid YAML: {message}"), line }
     })
 }
 

@@ -101,49 +101,55 @@ fn what_is_wrong_is_told_with_its_place() {
     for (text, expected) in [
         ("", "0 : must be an object, is null"),
         ("[]", "0 : must be an object, is a list"),
-        ("{\n \"openapi\": \"3.0.0\",\n \"a\": }", "3 : is not JSON that can be read: expected value"),
-        ("a: 1\nb: [\n", "is not YAML that can be read: "),
-        ("a: 1\na: 2\n", "is not YAML that can be read: "),
-        ("{\"a\": 1, \"a\": 2}", "1 : is not JSON that can be read: the field `a` is there twice"),
-        ("title: A\n", "0 : is no OpenAPI specification: it needs `openapi`"),
-        ("info: {}\nopenapi: 4.0.0\n", "2 /openapi: `4.0.0` is not read here: 2.0, 3.0 and 3.1 are"),
-        ("swagger: '1.2'\n", "1 /swagger: `1.2` is not read here"),
-        ("openapi: 3.0.0\n", "0 : needs `info`"),
-        ("openapi: 3.0.0\ninfo: x\n", "2 /info: must be an object, is a text"),
-        ("openapi: 3.0.0\ninfo: {title: [], version: 1}\n", "2 /info/title: must be a text, is a list"),
-        ("openapi: 3.1.0\ninfo: {title: a, version: 1}\n", "0 : needs `paths`, `webhooks` or `components`"),
+        ("{\n \"openapi\": \"3.0.0\",\n \"a\": }", "3 : must be valid JSON: expected value"),
+        ("a: 1\nb: [\n", "must be valid YAML: "),
+        ("a: 1\na: 2\n", "must be valid YAML: "),
+        ("{\"a\": 1, \"a\": 2}", "1 : must be valid JSON: the field `a` is a duplicate"),
+        ("title: A\n", "0 : must be an OpenAPI specification with `openapi`"),
+        (
+            "info: {}\nopenapi: 4.0.0\n",
+            "2 /openapi: must be a supported version (2.0, 3.0 or 3.1), is `4.0.0`",
+        ),
+        ("swagger: '1.2'\n", "1 /swagger: must be a supported version"),
+        ("openapi: 3.0.0\n", "0 : must have `info`"),
+        ("openapi: 3.0.0\ninfo: x\n", "2 /info: must be an object, is a string"),
+        ("openapi: 3.0.0\ninfo: {title: [], version: 1}\n", "2 /info/title: must be a string, is a list"),
+        (
+            "openapi: 3.1.0\ninfo: {title: a, version: 1}\n",
+            "0 : must have `paths`, `webhooks` or `components`",
+        ),
         (&format!("{start}paths: []\n"), "3 /paths: must be an object, is a list"),
         (&format!("{start}paths:\n  a: {{}}\n"), "4 /paths/a: the path `a` must begin with `/`"),
         (&format!("{start}paths:\n  /a: 1\n"), "4 /paths/~1a: must be an object, is a number"),
-        (&format!("{start}paths:\n  /a:\n    get: no\n"), "5 /paths/~1a/get: must be an object, is a text"),
+        (&format!("{start}paths:\n  /a:\n    get: no\n"), "5 /paths/~1a/get: must be an object, is a string"),
         (
             &format!("{start}paths:\n  /a:\n    get: {{tags: x}}\n"),
-            "5 /paths/~1a/get/tags: must be a list of texts",
+            "5 /paths/~1a/get/tags: must be a list of strings",
         ),
         (
             &format!(
                 "{start}paths:\n  /a:\n    get:\n      parameters:\n        - in: nowhere\n          name: a\n"
             ),
-            "7 /paths/~1a/get/parameters/0: needs `in`",
+            "7 /paths/~1a/get/parameters/0: must have `in`",
         ),
         (
             &format!("{start}paths:\n  /a:\n    get: {{operationId: x}}\n    put: {{operationId: x}}\n"),
-            "6 /paths/~1a/put/operationId: `x` is the operationId of /paths/~1a/get too",
+            "6 /paths/~1a/put/operationId: `x` is already the operationId of /paths/~1a/get",
         ),
-        (&format!("{start}paths: {{}}\ntags:\n  - {{}}\n"), "5 /tags/0: needs `name`, a text"),
+        (&format!("{start}paths: {{}}\ntags:\n  - {{}}\n"), "5 /tags/0: must have `name`, a string"),
         (
             &format!(
                 "{start}paths: {{}}\ncomponents:\n  schemas:\n    A:\n      $ref: '#/components/schemas/B'\n"
             ),
-            "7 /components/schemas/A/$ref: refers to `#/components/schemas/B`, which is not there",
+            "7 /components/schemas/A/$ref: refers to `#/components/schemas/B`, which does not exist",
         ),
         (
             &format!("{start}paths: {{}}\ncomponents: {{schemas: {{A: {{$ref: other.yaml}}}}}}\n"),
-            "/components/schemas/A/$ref: refers to the file `other.yaml`, and a text has no address",
+            "/components/schemas/A/$ref: refers to the file `other.yaml`, which cannot be resolved from `text`",
         ),
         (
             &format!("{start}paths: {{}}\ncomponents: {{schemas: {{A: {{$ref: 'file:///etc/passwd'}}}}}}\n"),
-            "/components/schemas/A/$ref: refers to `file:///etc/passwd`: files are fetched by http and https",
+            "/components/schemas/A/$ref: refers to `file:///etc/passwd`; the scheme must be http or https",
         ),
     ] {
         let told = problems(text);
@@ -234,8 +240,8 @@ fn another_file_that_cannot_be_read_is_named_with_the_line() {
         "openapi: 3.0.0\ninfo: {title: A, version: '1'}\npaths:\n  /a: {$ref: 'a.json'}\n",
     );
     for (text, line, why) in [
-        ("{\n  \"get\": {\n    \"tags\": [}\n", 3, "is not JSON that can be read: "),
-        ("get:\n  tags: [a]\n  tags: [b]\n", 3, "is not YAML that can be read: "),
+        ("{\n  \"get\": {\n    \"tags\": [}\n", 3, "must be valid JSON: "),
+        ("get:\n  tags: [a]\n  tags: [b]\n", 3, "must be valid YAML: "),
     ] {
         let others = vec![file("https://x.example/a.json", text)];
         let problems = read(&SpecFiles { entry: entry.clone(), others }).expect("told").problems;

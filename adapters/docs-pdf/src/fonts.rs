@@ -148,7 +148,7 @@ impl Fonts {
 
 /// The error for a file without a readable font.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("there is no TrueType or OpenType font in it")]
+#[error("the file contains no TrueType or OpenType font")]
 pub struct NoFont;
 
 /// The fonts used by a book, in the form required by the PDF writer.
@@ -180,7 +180,7 @@ impl Faces {
     /// [`Stop::Failed`] if the font cannot be embedded.
     pub(crate) fn push(&mut self, data: krilla::Data, index: u32) -> Done<u16> {
         let font = krilla::text::Font::new(data, index);
-        let font = font.ok_or_else(|| Stop::Failed("a font cannot be written".to_owned()))?;
+        let font = font.ok_or_else(|| Stop::Failed("failed to embed a font".to_owned()))?;
         let number = u16::try_from(self.all.len()).map_err(|_| Stop::Failed("too many fonts".to_owned()))?;
         self.all.push(font);
         Ok(number)

@@ -136,7 +136,7 @@ fn is_near(command: &PathCommand) -> bool {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "a length, which was checked")]
+#[expect(clippy::cast_possible_truncation, reason = "the length was checked")]
 const fn point(length: f64) -> f32 {
     length as f32
 }
@@ -215,7 +215,7 @@ fn is_black(colour: ratex_types::color::Color) -> bool {
 }
 
 fn colour(colour: ratex_types::color::Color) -> Ink {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between none and 255")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the value is from 0 to 255")]
     let channel = |part: f32| (part.clamp(0.0, 1.0) * 255.0).round() as u8;
     Ink(channel(colour.r), channel(colour.g), channel(colour.b))
 }

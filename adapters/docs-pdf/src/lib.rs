@@ -98,7 +98,7 @@ impl Pdf for Typesetter {
             .map_err(|e| failed(&e))?;
         // The thread stops soon after its time limit. The caller does not wait for that.
         match tokio::time::timeout(self.limits.time.saturating_add(GRACE), set).await {
-            Ok(set) => set.map_err(|_| failed(&"the typesetter stopped"))?.map(Bytes::from),
+            Ok(set) => set.map_err(|_| failed(&"the typesetter thread ended early"))?.map(Bytes::from),
             Err(_) => Err(stop::Clock::late(self.limits.time)),
         }
     }

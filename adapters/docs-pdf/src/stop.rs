@@ -50,19 +50,19 @@ impl Clock {
 
     /// Returns the error for an exceeded time limit.
     pub(crate) fn late(time: Duration) -> PdfError {
-        PdfError::TooSlow(format!("this PDF takes longer than {} seconds", time.as_secs_f32()))
+        PdfError::TooSlow(format!("rendering the PDF exceeded its limit of {} seconds", time.as_secs_f32()))
     }
 
     /// Converts a reason to an error of the port.
     pub(crate) fn error(&self, stop: Stop, most: usize) -> PdfError {
         match stop {
             Stop::Late => Self::late(self.time),
-            Stop::TooMuch => PdfError::TooLarge("these pages are too much for one PDF".to_owned()),
+            Stop::TooMuch => PdfError::TooLarge("the pages have too much content for one PDF".to_owned()),
             Stop::TooLarge(bytes) => {
-                PdfError::TooLarge(format!("a PDF has at most {most} bytes, not {bytes}"))
+                PdfError::TooLarge(format!("the PDF must be at most {most} bytes, has {bytes}"))
             }
             Stop::Full => {
-                PdfError::Unprocessable("something on these pages is higher than a sheet".to_owned())
+                PdfError::Unprocessable("an element of the pages is higher than a sheet".to_owned())
             }
             Stop::Failed(why) => PdfError::Unprocessable(why),
         }

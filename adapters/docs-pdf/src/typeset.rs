@@ -23,7 +23,9 @@ pub(crate) fn typeset(book: &Book, fonts: &Fonts, limits: &Limits) -> Result<Vec
     let pages = book.pages.len();
     if pages > limits.pages {
         let most = limits.pages;
-        return Err(PdfError::TooLarge(format!("a PDF has at most {most} pages of a space, not {pages}")));
+        return Err(PdfError::TooLarge(format!(
+            "a PDF must have at most {most} pages of a space, has {pages}"
+        )));
     }
     let clock = Clock::new(limits.time);
     // Many libraries are involved in reading fonts and images. A panic in one of them must not crash the embedding
@@ -31,7 +33,7 @@ pub(crate) fn typeset(book: &Book, fonts: &Fonts, limits: &Limits) -> Result<Vec
     match catch_unwind(AssertUnwindSafe(|| set(book, fonts, limits, clock))) {
         Ok(set) => set.map_err(|stop| clock.error(stop, limits.bytes)),
         Err(_) => {
-            Err(PdfError::Unprocessable("these pages cannot be laid out: the typesetter panicked".to_owned()))
+            Err(PdfError::Unprocessable("the pages cannot be laid out: the typesetter panicked".to_owned()))
         }
     }
 }

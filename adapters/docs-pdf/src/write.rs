@@ -68,7 +68,7 @@ pub(crate) fn write(
     for sheet in sheets {
         clock.check()?;
         let settings = PageSettings::from_wh(SHEET_WIDTH, SHEET_HEIGHT);
-        let settings = settings.ok_or_else(|| Stop::Failed("a sheet has no size".to_owned()))?;
+        let settings = settings.ok_or_else(|| Stop::Failed("the sheet size is valid".to_owned()))?;
         let mut page = document.start_page_with(settings);
         let mut surface = page.surface();
         let mut rest = sheet.ops.as_slice();
@@ -336,7 +336,7 @@ fn draw_picture(area: Area, picture: u32, pictures: &mut Pictures, surface: &mut
 }
 
 fn path_of(commands: &[PathCommand]) -> Option<Path> {
-    #[expect(clippy::cast_possible_truncation, reason = "a length, which was checked")]
+    #[expect(clippy::cast_possible_truncation, reason = "the length was checked")]
     let p = |length: f64| length as f32;
     let mut path = PathBuilder::new();
     for command in commands {

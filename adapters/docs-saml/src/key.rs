@@ -83,7 +83,7 @@ impl Key {
     /// Reads the key of a certificate, PEM or plain base64 of DER. The certificate is trusted because an administrator
     /// of the organization configured it. Its issuer and validity period add no trust, so they are not checked.
     pub(crate) fn of_certificate(text: &str) -> Result<Self, SamlRefused> {
-        let unreadable = || refused("the provider's certificate cannot be read: paste it anew");
+        let unreadable = || refused("the certificate of the provider is not readable; paste it again");
         let body = text.trim().trim_start_matches("-----BEGIN CERTIFICATE-----");
         let body = body.trim_end_matches("-----END CERTIFICATE-----");
         let der = base64(body).ok_or_else(unreadable)?;
@@ -100,20 +100,22 @@ impl Key {
             _ => None,
         };
         let kind = kind.ok_or_else(|| {
-            refused("the key of the provider's certificate must be RSA, or on the curve P-256 or P-384")
+            refused("the key of the provider's certificate must be RSA, or ECDSA on the curve P-256 or P-384")
         })?;
         let bytes = info.subject_public_key.as_bytes().ok_or_else(unreadable)?;
         if kind == KeyKind::Rsa {
             let modulus = modulus_bytes(bytes).ok_or_else(unreadable)?;
             if modulus < *RSA_BYTES.start() {
-                return Err(refused(
-                    "the key of the provider's certificate is too short: RSA needs 2,048 bits",
-                ));
+                return Err(refused(format!(
+                    "the RSA key of the provider's certificate must be at least {} bits",
+                    8 * RSA_BYTES.start()
+                )));
             }
             if modulus > *RSA_BYTES.end() {
-                return Err(refused(
-                    "the key of the provider's certificate is too long: RSA may have 8,192 bits",
-                ));
+                return Err(refused(format!(
+                    "the RSA key of the provider's certificate must be at most {} bits",
+                    8 * RSA_BYTES.end()
+                )));
             }
         }
         Ok(Self { kind, bytes: bytes.to_vec() })
@@ -123,16 +125,16 @@ impl Key {
     pub(crate) fn verify(&self, algorithm: &str, signed: &[u8], signature: &[u8]) -> Result<(), SamlRefused> {
         let found = SIGNATURES.iter().find(|(name, _, _)| *name == algorithm);
         let (_, kind, verification) = found.ok_or_else(|| {
-            refused("its signature is of an algorithm that is not taken: sign with RSA or ECDSA and SHA-256")
+            refused("its signature algorithm is not supported; sign with RSA or ECDSA and SHA-256")
         })?;
         if *kind != self.kind {
             return Err(refused(
-                "its signature is of another kind than the key of the provider's certificate",
+                "its signature algorithm does not match the key of the provider's certificate",
             ));
         }
         signature::UnparsedPublicKey::new(*verification, &self.bytes)
             .verify(signed, signature)
-            .map_err(|_| refused("its signature is not by the key of the provider's certificate"))
+            .map_err(|_| refused("its signature does not verify with the key of the provider's certificate"))
     }
 }
 
@@ -150,9 +152,8 @@ fn modulus_bytes(key: &[u8]) -> Option<usize> {
 /// Computes the digest of bytes with the algorithm of an XML identifier.
 pub(crate) fn digest_of(algorithm: &str, bytes: &[u8]) -> Result<digest::Digest, SamlRefused> {
     let found = DIGESTS.iter().find(|(name, _)| *name == algorithm);
-    let (_, found) = found.ok_or_else(|| {
-        refused("its signature has a digest that is not taken: choose SHA-256, SHA-384 or SHA-512")
-    })?;
+    let (_, found) = found
+        .ok_or_else(|| refused("its digest algorithm is not supported; use SHA-256, SHA-384 or SHA-512"))?;
     Ok(digest::digest(found, bytes))
 }
 

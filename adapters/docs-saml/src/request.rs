@@ -23,7 +23,7 @@ const METADATA: &str = "urn:oasis:names:tc:SAML:2.0:metadata";
 
 /// Returns the redirect URL that contains a request.
 pub(crate) fn address(request: &SamlRequest) -> Result<String, SamlRefused> {
-    let no_address = || refused("the provider's address must begin with http:// or https://");
+    let no_address = || refused("the address of the provider must begin with http:// or https://");
     let mut address = Url::parse(&request.destination).map_err(|_| no_address())?;
     if !matches!(address.scheme(), "http" | "https") {
         return Err(no_address());

@@ -91,16 +91,16 @@ fn signed_part(trust: &SamlTrust, response: &str) -> Result<(Option<String>, Str
 }
 
 fn decode(response: &str) -> Result<String, SamlRefused> {
-    let too_large = || refused(format!("it has more than {MAX_RESPONSE_BYTES} bytes"));
+    let too_large = || refused(format!("it must be at most {MAX_RESPONSE_BYTES} bytes"));
     // Whitespace of line breaks is at most one character in ten.
     if response.len() > MAX_RESPONSE_BYTES / 2 * 3 {
         return Err(too_large());
     }
-    let bytes = base64(response).ok_or_else(|| refused("it is no base64"))?;
+    let bytes = base64(response).ok_or_else(|| refused("it is not valid base64"))?;
     if bytes.len() > MAX_RESPONSE_BYTES {
         return Err(too_large());
     }
-    let text = String::from_utf8(bytes).map_err(|_| refused("it is no XML in UTF-8"))?;
+    let text = String::from_utf8(bytes).map_err(|_| refused("it is not XML in UTF-8"))?;
     // A byte order mark is not part of the document (XML 1.0, 4.3.3).
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
@@ -118,19 +118,19 @@ fn require_shape(document: &Document<'_>) -> Result<(), SamlRefused> {
         ids.extend(node.attributes().filter(|it| it.name().eq_ignore_ascii_case("id")).map(|it| it.value()));
         match tag.name() {
             "EncryptedAssertion" | "EncryptedID" => {
-                let why = "it is encrypted, which is not taken: turn encryption off at the provider, TLS protects it";
+                let why = "it is encrypted, which is not supported; turn off encryption at the provider";
                 return Err(refused(why));
             }
             "Assertion" => {
                 assertions += 1;
                 if node.parent() != Some(root) || tag.namespace() != Some(ASSERTION) {
-                    return Err(refused("it has an assertion where none belongs"));
+                    return Err(refused("it has an assertion at an unexpected position"));
                 }
             }
             "Signature" if tag.namespace() == Some(DSIG) => {
                 let of = node.parent().filter(|of| *of == root || is(*of, ASSERTION, "Assertion"));
                 if of.is_none() {
-                    return Err(refused("it has a signature where none belongs"));
+                    return Err(refused("it has a signature at an unexpected position"));
                 }
             }
             _ => {}
@@ -138,7 +138,7 @@ fn require_shape(document: &Document<'_>) -> Result<(), SamlRefused> {
     }
     ids.sort_unstable();
     if ids.windows(2).any(|two| two[0] == two[1]) {
-        return Err(refused("two elements of it have the same ID"));
+        return Err(refused("it has a duplicate ID"));
     }
     match assertions {
         1 => Ok(()),
@@ -150,12 +150,12 @@ fn require_shape(document: &Document<'_>) -> Result<(), SamlRefused> {
 /// Checks the attributes and status of a response. Returns the request id that it references.
 fn check_response(response: Node<'_, '_>, trust: &SamlTrust) -> Result<Option<String>, SamlRefused> {
     if attribute(response, "Version")? != "2.0" {
-        return Err(refused("its version is not 2.0"));
+        return Err(refused("its Version must be 2.0"));
     }
     check_status(response)?;
     let destination = attribute(response, "Destination")?;
     if destination != trust.recipient {
-        return Err(refused(format!("its Destination is not this service, {}", shown(&trust.recipient))));
+        return Err(refused(format!("its Destination must be {}", shown(&trust.recipient))));
     }
     if let Some(issuer) = at_most_one(response, ASSERTION, "Issuer")? {
         check_issuer(issuer, trust)?;
@@ -177,15 +177,18 @@ fn check_status(response: Node<'_, '_>) -> Result<(), SamlRefused> {
     };
     let said: Vec<&str> = [Some(value), inner].into_iter().flatten().filter_map(named).collect();
     match said.is_empty() {
-        true => Err(refused("the provider refused, and what its log has of it says why")),
-        false => Err(refused(format!("the provider refused: {}; its log says more", said.join(", ")))),
+        true => Err(refused("the provider rejected the sign-in; its log has the reason")),
+        false => Err(refused(format!(
+            "the provider rejected the sign-in: {}; its log has the reason",
+            said.join(", ")
+        ))),
     }
 }
 
 fn check_issuer(issuer: Node<'_, '_>, trust: &SamlTrust) -> Result<(), SamlRefused> {
     match text(issuer)? == trust.issuer {
         true => Ok(()),
-        false => Err(refused(format!("its Issuer is not the provider, {}", shown(&trust.issuer)))),
+        false => Err(refused(format!("its Issuer must be {}", shown(&trust.issuer)))),
     }
 }
 
@@ -198,7 +201,12 @@ fn signed_assertion(document: &Document<'_>, key: &Key) -> Result<String, SamlRe
         signature.map(|signature| verified(document, element, signature, key)).transpose()
     };
     let (response, assertion) = (signed(root)?, signed(assertion)?);
-    assertion.or(response).ok_or_else(|| refused("it is not signed: have the provider sign assertions"))
+    assertion.or(response).ok_or_else(|| {
+        refused(
+            "it is not signed; configure the provider to sign \
+                                                  assertions",
+        )
+    })
 }
 
 /// Reads a signed assertion.
@@ -208,7 +216,7 @@ fn read(
     (answered, clock): (&Option<String>, &Clock),
 ) -> Result<SamlIdentity, SamlRefused> {
     if attribute(assertion, "Version")? != "2.0" {
-        return Err(refused("the version of its assertion is not 2.0"));
+        return Err(refused("the Version of its assertion must be 2.0"));
     }
     check_issuer(one(assertion, ASSERTION, "Issuer")?, trust)?;
     clock.issued(assertion)?;
@@ -218,12 +226,12 @@ fn read(
     let confirmed = check_confirmation(subject, trust, (answered, clock))?;
     let name = one(subject, ASSERTION, "NameID")?;
     if name.attribute("Format").is_some_and(|format| !EMAIL_FORMATS.contains(&format)) {
-        return Err(refused("its NameID must be of the format emailAddress"));
+        return Err(refused("the format of its NameID must be emailAddress"));
     }
     let mut session_until = None;
     let mut statements = children(assertion, ASSERTION, "AuthnStatement").peekable();
     if statements.peek().is_none() {
-        return Err(refused("its assertion does not say that anybody signed in: it has no AuthnStatement"));
+        return Err(refused("its assertion has no AuthnStatement"));
     }
     for statement in statements {
         if let Some(end) = clock.session_end(statement)? {
@@ -251,11 +259,11 @@ fn check_conditions(
     let until = clock.end(conditions, "NotOnOrAfter")?;
     let known = |node: Node<'_, '_>| CONDITIONS.iter().any(|name| is(node, ASSERTION, name));
     if let Some(other) = conditions.children().find(|child| child.is_element() && !known(*child)) {
-        return Err(refused(format!("its condition {} is not known", shown(other.tag_name().name()))));
+        return Err(refused(format!("its condition {} is not supported", shown(other.tag_name().name()))));
     }
     let mut restrictions = children(conditions, ASSERTION, "AudienceRestriction").peekable();
     if restrictions.peek().is_none() {
-        return Err(refused("its assertion names no audience"));
+        return Err(refused("its assertion has no Audience"));
     }
     for restriction in restrictions {
         let mut audiences = Vec::new();
@@ -264,7 +272,7 @@ fn check_conditions(
         }
         if !audiences.contains(&trust.audience) {
             return Err(refused(format!(
-                "its audience is {}, not this service, {}",
+                "its Audience is {}, expected {}",
                 shown(&audiences.join(", ")),
                 shown(&trust.audience)
             )));
@@ -284,15 +292,18 @@ fn check_confirmation(
         .filter(|confirmation| confirmation.attribute("Method") == Some(BEARER));
     let data = match (bearer.next(), bearer.next()) {
         (Some(confirmation), None) => one(confirmation, ASSERTION, "SubjectConfirmationData")?,
-        (None, _) => return Err(refused("its subject is not confirmed for the bearer")),
-        (Some(_), Some(_)) => return Err(refused("its subject is confirmed for the bearer more than once")),
+        (None, _) => return Err(refused("its subject has no bearer confirmation")),
+        (Some(_), Some(_)) => return Err(refused("its subject has more than one bearer confirmation")),
     };
     let recipient = attribute(data, "Recipient")?;
     if recipient != trust.recipient {
-        return Err(refused(format!("its Recipient is {}, not this service", shown(recipient))));
+        return Err(refused(format!(
+            "its Recipient is {}, expected the address of this service",
+            shown(recipient)
+        )));
     }
     if data.attribute("InResponseTo") != answered.as_deref() {
-        return Err(refused("the response and its assertion answer different requests (InResponseTo)"));
+        return Err(refused("the InResponseTo of the response and of its assertion differ"));
     }
     clock.begun(data, "NotBefore")?;
     let until = clock.end(data, "NotOnOrAfter")?;
@@ -323,7 +334,7 @@ impl Clock {
     fn read(node: Node<'_, '_>, name: &str) -> Result<Option<DateTime<Utc>>, SamlRefused> {
         let Some(text) = node.attribute(name) else { return Ok(None) };
         let time = DateTime::parse_from_rfc3339(text.trim());
-        let time = time.map_err(|_| refused(format!("its {name} is no time")))?;
+        let time = time.map_err(|_| refused(format!("its {name} is not a valid time")))?;
         Ok(Some(time.to_utc()))
     }
 
@@ -331,7 +342,7 @@ impl Clock {
     fn begun(&self, node: Node<'_, '_>, name: &str) -> Result<(), SamlRefused> {
         match Self::read(node, name)? {
             Some(from) if from > self.0 + Self::SKEW => Err(refused(format!(
-                "it is not valid yet: its {name} is {from}, and here it is {}; see that both clocks are right",
+                "it is not valid yet: its {name} is {from}, and the time here is {}; check both clocks",
                 self.0
             ))),
             _ => Ok(()),
@@ -343,14 +354,15 @@ impl Clock {
         let Some(end) = Self::read(node, name)? else { return Ok(None) };
         if end > self.0 + Self::FARTHEST {
             return Err(refused(format!(
-                "it is valid for too long: its {name} may be at most a day ahead, and here it is {}",
+                "its validity is too long: its {name} must be at most {} hours ahead, and the time here is {}",
+                Self::FARTHEST.num_hours(),
                 self.0
             )));
         }
         let taken = end + Self::SKEW;
         if taken <= self.0 {
             return Err(refused(format!(
-                "it has expired: its {name} is {end}, and here it is {}; sign in again",
+                "it has expired: its {name} is {end}, and the time here is {}; sign in again",
                 self.0
             )));
         }
@@ -361,8 +373,8 @@ impl Clock {
     fn session_end(&self, statement: Node<'_, '_>) -> Result<Option<DateTime<Utc>>, SamlRefused> {
         match Self::read(statement, "SessionNotOnOrAfter")? {
             Some(end) if end <= self.0 => Err(refused(format!(
-                "the session at the provider has ended: its SessionNotOnOrAfter is {end}, and here it is {}; sign in \
-                 again",
+                "the session at the provider has ended: its SessionNotOnOrAfter is {end}, and the time here \
+                 is {}; sign in again",
                 self.0
             ))),
             end => Ok(end),
@@ -375,7 +387,8 @@ impl Clock {
         let at = Self::read(node, name)?.ok_or_else(|| refused(format!("its assertion has no {name}")))?;
         match (at - self.0).abs() > Self::FARTHEST {
             true => Err(refused(format!(
-                "its {name} is {at}, and here it is {}, more than a day apart; see that both clocks are right",
+                "its {name} is {at}, which differs too much from the time here, {}; check both \
+                 clocks",
                 self.0
             ))),
             false => Ok(()),
@@ -428,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_what_was_signed_even_of_a_shape_that_is_refused_before() {
+    fn verified_content_equals_signed_content_in_any_shape() {
         let (before, signed, behind) = cut(SIGNED, "<Assertion ", "</Assertion>");
         let (head, signature, rest) = cut(signed, "<ds:Signature ", "</ds:Signature>");
         let bare = format!("{head}{rest}");

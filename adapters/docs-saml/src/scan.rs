@@ -28,9 +28,7 @@ const MAX_DECLARATION: usize = 256;
 /// Rejects a document with other constructs than elements and text, or over the limits.
 pub(crate) fn check(text: &str) -> Result<(), SamlRefused> {
     if text.bytes().filter(|byte| *byte == b'=').count() > MAX_EQUALS {
-        return Err(refused(format!(
-            "it has more than {MAX_EQUALS} equals signs, those before the values of attributes among them"
-        )));
+        return Err(refused(format!("it must have at most {MAX_EQUALS} equals signs")));
     }
     let mut rest = declared(text)?.as_bytes();
     let (mut elements, mut namespaces) = (0, 0);
@@ -50,11 +48,12 @@ pub(crate) fn check(text: &str) -> Result<(), SamlRefused> {
             Kind::Empty => elements += 1,
         }
         if in_scope > MAX_IN_SCOPE {
-            return Err(refused(format!("more than {MAX_IN_SCOPE} namespaces hold of an element of it")));
+            return Err(refused(format!("an element must have at most {MAX_IN_SCOPE} namespaces in scope")));
         }
         if elements > MAX_ELEMENTS || open.len() > MAX_DEPTH || namespaces > MAX_NAMESPACES {
             return Err(refused(format!(
-                "it has more than {MAX_ELEMENTS} elements, {MAX_DEPTH} in each other, or {MAX_NAMESPACES} namespaces"
+                "it must have at most {MAX_ELEMENTS} elements, {MAX_DEPTH} levels and {MAX_NAMESPACES} \
+                 namespaces"
             )));
         }
     }
@@ -65,7 +64,7 @@ pub(crate) fn check(text: &str) -> Result<(), SamlRefused> {
 fn declared(text: &str) -> Result<&str, SamlRefused> {
     let text = text.trim_start();
     let Some(declaration) = text.strip_prefix("<?xml ") else { return Ok(text) };
-    let open = || refused("it is not XML: its declaration has no end");
+    let open = || refused("it is not XML: its declaration is not closed");
     let (declaration, rest) = declaration.split_once("?>").ok_or_else(open)?;
     let declaration = declaration.to_ascii_lowercase();
     match declaration.split_once("encoding") {
@@ -91,10 +90,10 @@ impl Tag {
     fn read(text: &[u8]) -> Result<Self, SamlRefused> {
         let first = match text.first() {
             Some(b'!') if text.starts_with(b"!DOCTYPE") => {
-                return Err(refused("it has a document type, which messages of SAML have not"));
+                return Err(refused("it must not have a document type"));
             }
             Some(b'!' | b'?') => {
-                return Err(refused("it has comments, sections or instructions, which are not taken"));
+                return Err(refused("it must not have comments, CDATA sections or processing instructions"));
             }
             first => first,
         };
@@ -106,7 +105,7 @@ impl Tag {
                     quote = None;
                     if declaration.take().is_some_and(|start| at - start > MAX_DECLARATION) {
                         return Err(refused(format!(
-                            "the declaration of a namespace has more than {MAX_DECLARATION} bytes"
+                            "a namespace declaration must be at most {MAX_DECLARATION} bytes"
                         )));
                     }
                 }
@@ -129,10 +128,10 @@ impl Tag {
                 (None, _) => {}
             }
             if attributes > MAX_ATTRIBUTES {
-                return Err(refused(format!("an element of it has more than {MAX_ATTRIBUTES} attributes")));
+                return Err(refused(format!("an element must have at most {MAX_ATTRIBUTES} attributes")));
             }
         }
-        Err(refused("it is not XML: a tag has no end"))
+        Err(refused("it is not XML: a tag is not closed"))
     }
 }
 
@@ -168,13 +167,13 @@ mod tests {
             assert_eq!(check(right), Ok(()), "{}", &right[..right.len().min(60)]);
         }
         for (wrong, said) in [
-            (nested(MAX_DEPTH + 1), "in each other"),
+            (nested(MAX_DEPTH + 1), "levels"),
             (format!("<a>{}</a>", "<b/>".repeat(MAX_ELEMENTS)), "elements"),
             (attributes(MAX_ATTRIBUTES + 1), "attributes"),
             (format!("<a>{}</a>", "<b xmlns='c'/>".repeat(MAX_NAMESPACES + 1)), "256 namespaces"),
-            (namespaces(MAX_IN_SCOPE + 1), "more than 32 namespaces hold of an element"),
+            (namespaces(MAX_IN_SCOPE + 1), "at most 32 namespaces in scope"),
             (format!("<a xmlns:b='c'>{}</a>", namespaces(MAX_IN_SCOPE)), "more than 32 namespaces hold"),
-            (declared(MAX_DECLARATION + 1), "the declaration of a namespace has more than 256 bytes"),
+            (declared(MAX_DECLARATION + 1), "a namespace declaration must be at most 256 bytes"),
             (format!("<a>{}</a>", "=".repeat(MAX_EQUALS + 1)), "more than 16000 equals signs"),
         ] {
             let refused = check(&wrong).expect_err(said).to_string();

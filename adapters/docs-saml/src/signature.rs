@@ -43,7 +43,7 @@ pub(crate) fn verified(
     require_parts(reference, &["Transforms", "DigestMethod", "DigestValue"])?;
     let id = attribute(element, "ID")?;
     if attribute(reference, "URI")?.strip_prefix('#') != Some(id) {
-        return Err(refused("a signature of it is of something else than what it stands in"));
+        return Err(refused("a signature must refer to the element that contains it"));
     }
     let form = transforms(one(reference, DSIG, "Transforms")?)?;
     let signed = canonical(document, (element, Some(signature)), &form)?;
@@ -62,7 +62,7 @@ fn signed_info(document: &Document<'_>, signature: Node<'_, '_>, key: &Key) -> R
     let info = one(signature, DSIG, "SignedInfo")?;
     let signed = canonical(document, (info, None), &form_of(info)?)?;
     let value = base64(&text(one(signature, DSIG, "SignatureValue")?)?)
-        .ok_or_else(|| refused("its SignatureValue is no base64"))?;
+        .ok_or_else(|| refused("its SignatureValue is not valid base64"))?;
     {
         let again = parse(&signed)?;
         let info = again.root_element();
@@ -78,7 +78,7 @@ fn form_of(info: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
     require_parts(info, &["CanonicalizationMethod", "SignatureMethod", "Reference"])?;
     let method = one(info, DSIG, "CanonicalizationMethod")?;
     if attribute(method, "Algorithm")? != EXCLUSIVE {
-        return Err(refused("its signature must be over exclusive canonical XML without comments"));
+        return Err(refused("its signature must use exclusive canonical XML without comments"));
     }
     exclusive(method)
 }
@@ -94,7 +94,7 @@ fn require_parts(node: Node<'_, '_>, names: &[&str]) -> Result<(), SamlRefused> 
         return Ok(());
     }
     let name = node.tag_name().name();
-    Err(refused(format!("{name} of its signature must have {}, and nothing else", names.join(", "))))
+    Err(refused(format!("{name} of its signature must have exactly {}", names.join(", "))))
 }
 
 /// Reads the canonicalization method from the two transforms of a reference.
@@ -122,16 +122,16 @@ fn exclusive(method: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
             let prefixes = attribute(told, "PrefixList")?;
             if prefixes.split_whitespace().count() > MAX_PREFIXES {
                 return Err(refused(format!(
-                    "the PrefixList of its signature has more than {MAX_PREFIXES} prefixes"
+                    "the PrefixList of its signature must have at most {MAX_PREFIXES} prefixes"
                 )));
             }
             form.with_prefix_list(prefixes)
         }
-        Some(_) => return Err(refused("the canonical form of its signature is told what is not known")),
+        Some(_) => return Err(refused("the canonicalization method of its signature has an unknown child")),
     };
     match told.next() {
         None => Ok(form),
-        Some(_) => Err(refused("the canonical form of its signature is told more than once")),
+        Some(_) => Err(refused("the canonicalization method of its signature has more than one child")),
     }
 }
 
@@ -153,12 +153,12 @@ fn canonical(
     };
     let declared = declarations(element);
     if declared > DECLARED_ANY + DECLARED_A_BYTE * whole.len() {
-        return Err(refused("its canonical form would be many times as long as what is signed"));
+        return Err(refused("its canonical form is too long"));
     }
     let mut bytes = Vec::with_capacity(whole.len() + declared);
     canonicalize(document, Some(&is_seen), form, &mut bytes)
-        .map_err(|error| refused(format!("it has no canonical form: {error}")))?;
-    String::from_utf8(bytes).map_err(|_| refused("its canonical form is no UTF-8"))
+        .map_err(|error| refused(format!("it cannot be canonicalized: {error}")))?;
+    String::from_utf8(bytes).map_err(|_| refused("its canonical form is not UTF-8"))
 }
 
 /// Returns an upper bound of the namespace URI bytes in the canonical form: the URIs of each element's name and

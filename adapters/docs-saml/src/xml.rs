@@ -76,7 +76,7 @@ pub(crate) fn text(node: Node<'_, '_>) -> Result<String, SamlRefused> {
     for child in node.children() {
         match child.text().filter(|_| child.is_text()) {
             Some(part) => text.push_str(part),
-            None => return Err(refused(format!("{} must have text only", node.tag_name().name()))),
+            None => return Err(refused(format!("{} must have text content only", node.tag_name().name()))),
         }
     }
     Ok(text.trim().to_owned())

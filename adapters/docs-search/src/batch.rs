@@ -181,8 +181,8 @@ impl Batch<'_> {
 
     /// Inserts a page without its words. Returns its number.
     fn insert(&mut self, page: &PageDocument, columns: PageColumns) -> Outcome<u32> {
-        let number = u32::try_from(self.next_page)
-            .map_err(|_| Failure::damaged("the numbers for pages are used up"))?;
+        let number =
+            u32::try_from(self.next_page).map_err(|_| Failure::damaged("the page numbers are exhausted"))?;
         self.next_page += 1;
         self.conn.prepare_cached("INSERT INTO pages VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?.execute(
             params![

@@ -78,7 +78,7 @@ impl IndexFile {
         if log != "wal" {
             // Typically a network drive. The error code is SQLite's for a file system with unusable locks.
             let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_PROTOCOL);
-            let why = "its file system cannot share memory between connections; use a local disk".to_owned();
+            let why = "the file system has no shared memory between connections; use a local disk".to_owned();
             return Err(rusqlite::Error::SqliteFailure(code, Some(why)).into());
         }
         // Commits lost in a power failure are read again from the feed, and each commit is atomic.
@@ -90,7 +90,7 @@ impl IndexFile {
         match (form, tables) {
             (FORM, 1..) => {}
             (0, 0) => conn.execute_batch(&format!("BEGIN; {TABLES} PRAGMA user_version = {FORM}; COMMIT"))?,
-            _ => return Err(Failure::damaged("it has another form")),
+            _ => return Err(Failure::damaged("the file has another format")),
         }
         Ok(conn)
     }
@@ -105,7 +105,7 @@ impl IndexFile {
     pub(crate) fn reader(&self) -> Outcome<Connection> {
         let conn = self.connect(OpenFlags::empty()).map_err(|error| {
             let is_gone = matches!(self.path.try_exists(), Ok(false));
-            if is_gone { Failure::damaged("its file is gone") } else { error }
+            if is_gone { Failure::damaged("the file no longer exists") } else { error }
         })?;
         conn.pragma_update(None, "cache_size", -READER_CACHE)?;
         conn.pragma_update(None, "query_only", true)?;

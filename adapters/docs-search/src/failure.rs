@@ -12,7 +12,7 @@ pub(crate) enum Failure {
     #[error("{0}")]
     Damaged(String),
     /// The file was replaced during the read.
-    #[error("it is just being made anew")]
+    #[error("the index is being rebuilt")]
     Replaced,
 }
 

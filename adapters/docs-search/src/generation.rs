@@ -189,6 +189,6 @@ impl Snapshot<'_> {
         let sql = "SELECT page_tie, space_tie, org_tie, title_words FROM pages WHERE number = ?1";
         let mut found = self.conn.prepare_cached(sql)?;
         let columns = found.query_row([number], |row| PageColumns::read(row, 0)).optional()?;
-        columns.ok_or_else(|| Failure::damaged("a page that has words is missing"))
+        columns.ok_or_else(|| Failure::damaged("a page with postings is missing"))
     }
 }

@@ -42,7 +42,7 @@ impl Snapshot<'_> {
         let mut spaces = Vec::new();
         while let Some(row) = rows.next()? {
             let space = row.get_ref(0)?.as_str()?.parse();
-            spaces.push(space.map_err(|_| Failure::damaged("a note names no space"))?);
+            spaces.push(space.map_err(|_| Failure::damaged("a note has no space"))?);
         }
         Ok(spaces)
     }

@@ -143,7 +143,7 @@ fn number(bytes: &mut &[u8]) -> Outcome<u32> {
 }
 
 fn torn() -> Failure {
-    Failure::damaged("a list of postings cannot be read")
+    Failure::damaged("a postings list is malformed")
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ impl Writer {
     /// Runs a task after all earlier ones.
     pub(crate) async fn ask<T>(&self, task: impl FnOnce(Answer<T>) -> Task) -> Result<T, SearchError> {
         let (answer, answered) = oneshot::channel();
-        let gone = || SearchError::Unavailable("its thread has ended".to_owned());
+        let gone = || SearchError::Unavailable("the writer thread has ended".to_owned());
         {
             let tasks = self.tasks.lock();
             tasks.as_ref().and_then(|tasks| tasks.send(task(answer)).ok()).ok_or_else(gone)?;
@@ -67,7 +67,7 @@ impl Drop for Writer {
         if let Some(thread) = self.thread.lock().take()
             && thread.join().is_err()
         {
-            tracing::error!("the thread of the search index panicked");
+            tracing::error!("search index writer thread panicked");
         }
     }
 }
@@ -134,7 +134,7 @@ impl Work {
                 Ok(())
             }
             Err(failure) => {
-                tracing::error!(%failure, "a batch was not written to the search index");
+                tracing::error!(%failure, "failed to write batch to search index");
                 if failure.is_damage() {
                     self.current.get().note_damage(&failure);
                 }
@@ -150,7 +150,7 @@ impl Work {
         self.current.get().end();
         self.conn = None;
         let removed = self.folder.file.remove();
-        removed.map_err(|error| SearchError::Unavailable(format!("its file cannot be removed: {error}")))?;
+        removed.map_err(|error| SearchError::Unavailable(format!("failed to remove the file: {error}")))?;
         self.conn = Some(self.reopen()?);
         Ok(())
     }

@@ -51,10 +51,13 @@ impl Translator for ChatTranslator {
         let answer = self.service.post("chat/completions", &body, Signed::Bearer).await?;
         let choice = &answer["choices"][0];
         if choice["finish_reason"] == "length" {
-            return Err(TranslateError::Malformed("the model stopped before the end".to_owned()));
+            return Err(TranslateError::Malformed(
+                "the model stopped before the end of its response".to_owned(),
+            ));
         }
         let content = choice["message"]["content"].as_str();
-        let content = content.ok_or_else(|| TranslateError::Malformed("it has no message".to_owned()))?;
+        let content =
+            content.ok_or_else(|| TranslateError::Malformed("the response has no message".to_owned()))?;
         array(content, batch.segments.len())
     }
 }
@@ -89,12 +92,24 @@ fn prompt(batch: &TranslationBatch) -> String {
 /// Extracts the array of strings from a response, which models often wrap in a code fence.
 fn array(content: &str, count: usize) -> Result<Vec<String>, TranslateError> {
     let wrong = |why: &str| TranslateError::Malformed(why.to_owned());
-    let start = content.find('[').ok_or_else(|| wrong("it is no JSON array"))?;
-    let end = content.rfind(']').filter(|end| *end > start).ok_or_else(|| wrong("it is no JSON array"))?;
-    let texts: Vec<String> =
-        serde_json::from_str(&content[start..=end]).map_err(|_| wrong("it is no JSON array of strings"))?;
+    let start = content.find('[').ok_or_else(|| wrong("the response has no JSON array"))?;
+    let end = content.rfind(']').filter(|end| *end > start).ok_or_else(|| {
+        wrong(
+            "the response has no JSON \
+                                                                                 array",
+        )
+    })?;
+    let texts: Vec<String> = serde_json::from_str(&content[start..=end]).map_err(|_| {
+        wrong(
+            "the response is not a JSON array of \
+                                                                       strings",
+        )
+    })?;
     if texts.len() != count {
-        return Err(TranslateError::Malformed(format!("it has {} texts instead of {count}", texts.len())));
+        return Err(TranslateError::Malformed(format!(
+            "the response has {} texts instead of {count}",
+            texts.len()
+        )));
     }
     Ok(texts)
 }

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_is_read_from_its_own_html_with_the_terms_translated() {
+    fn segment_is_parsed_from_its_html_with_translated_terms() {
         let rules = [rule("space", "espace"), rule("change request", "demande")];
         for (segment, read_back) in [
             ("a < b & c > d", "a < b & c > d"),

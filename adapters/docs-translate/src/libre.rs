@@ -59,10 +59,10 @@ impl Translator for LibreTranslate {
         let answer = self.service.post("translate", &body, Signed::InBody).await?;
         let texts = answer["translatedText"].as_array();
         let texts: Option<Vec<&str>> = texts.and_then(|texts| texts.iter().map(Value::as_str).collect());
-        let texts =
-            texts.ok_or_else(|| TranslateError::Malformed("it has no `translatedText`".to_owned()))?;
+        let texts = texts
+            .ok_or_else(|| TranslateError::Malformed("the response has no `translatedText`".to_owned()))?;
         if texts.len() != written.len() {
-            let why = format!("it has {} texts instead of {}", texts.len(), written.len());
+            let why = format!("the response has {} texts instead of {}", texts.len(), written.len());
             return Err(TranslateError::Malformed(why));
         }
         Ok(written.iter().zip(texts).map(|(written, text)| html::read(text, written)).collect())

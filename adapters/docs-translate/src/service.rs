@@ -91,7 +91,7 @@ pub(crate) enum Signed {
 
 impl Service {
     pub(crate) fn new(base: &str, key: Option<Key>) -> Result<Self, NotAService> {
-        let wrong = || NotAService("must be an http or https address without `?` and `#`".to_owned());
+        let wrong = || NotAService("must be an http or https URL without `?` and `#`".to_owned());
         let mut url = Url::parse(base).map_err(|_| wrong())?;
         let is_plain =
             matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none();
@@ -100,7 +100,7 @@ impl Service {
         }
         if !url.username().is_empty() || url.password().is_some() {
             return Err(NotAService(
-                "must have no user and no password; give the key by its own flag".to_owned(),
+                "must not contain a user or a password; pass the key by its own flag".to_owned(),
             ));
         }
         let path = format!("{}/", url.path().trim_end_matches('/'));
@@ -129,7 +129,10 @@ impl Service {
         loop {
             let asked = tokio::time::timeout(self.limits.time, self.post_once(path, body, signed));
             let answer = asked.await.unwrap_or_else(|_| {
-                Err(TranslateError::unavailable(format!("it takes longer than {:?}", self.limits.time)))
+                Err(TranslateError::unavailable(format!(
+                    "the request exceeded its limit of {:?}",
+                    self.limits.time
+                )))
             });
             let Err(TranslateError::Unavailable { after: Some(seconds), .. }) = &answer else {
                 return answer;
@@ -152,7 +155,7 @@ impl Service {
         if let (Signed::Bearer, Some(key)) = (signed, &self.key) {
             let value = HeaderValue::from_str(&format!("Bearer {}", key.reveal()));
             let mut value = value.map_err(|_| {
-                TranslateError::Refused("the key has characters that no header carries".to_owned())
+                TranslateError::Refused("the key contains characters that a header cannot contain".to_owned())
             })?;
             value.set_sensitive(true);
             request = request.header(AUTHORIZATION, value);
@@ -167,7 +170,7 @@ impl Service {
             response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
         let told = told.map(|seconds: u64| seconds.min(MAX_WAIT));
         let limit = self.limits.bytes;
-        let too_large = || TranslateError::Malformed(format!("it has more than {limit} bytes"));
+        let too_large = || TranslateError::Malformed(format!("the response must be at most {limit} bytes"));
         if response.content_length().is_some_and(|length| length > limit as u64) {
             return Err(too_large());
         }
@@ -182,10 +185,10 @@ impl Service {
         }
         let value: Option<Value> = serde_json::from_slice(&bytes).ok();
         if status.is_success() {
-            return value.ok_or_else(|| TranslateError::Malformed("it is no JSON".to_owned()));
+            return value.ok_or_else(|| TranslateError::Malformed("the response is not JSON".to_owned()));
         }
         let said = self.said(value.as_ref());
-        let reason = format!("it answered {}{said}", status.as_u16());
+        let reason = format!("the service responded with {}{said}", status.as_u16());
         Err(match status {
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
                 TranslateError::Unavailable { reason, after: Some(told.unwrap_or(DEFAULT_WAIT)) }

@@ -214,7 +214,7 @@ async fn libretranslate_gets_html_and_keeps_placeholders_and_terms() {
 }
 
 #[tokio::test]
-async fn a_service_that_wants_to_be_left_alone_is_asked_again_after_its_time() {
+async fn service_is_retried_after_its_stated_delay() {
     let service = Service::new(|number, body| match number {
         1 => Answer::Full(429, "retry-after: 1\r\n", "{}".to_owned()),
         _ => capitals(body),
@@ -227,7 +227,10 @@ async fn a_service_that_wants_to_be_left_alone_is_asked_again_after_its_time() {
     let error = chat(&busy).translate(&batch(&["one"])).await.expect_err("busy");
     assert_eq!(
         error,
-        TranslateError::Unavailable { reason: "it answered 429".to_owned(), after: Some(3_600) }
+        TranslateError::Unavailable {
+            reason: "the service responded with 429".to_owned(),
+            after: Some(3_600)
+        }
     );
     assert_eq!(busy.asked().len(), 1);
     // The reported time is at most one day.
@@ -261,9 +264,9 @@ impl Adapter {
     }
 }
 
-const AWAY: &str = "the translator cannot be used now: ";
-const REFUSES: &str = "the translator refuses: ";
-const UNREADABLE: &str = "the translator's answer cannot be read: ";
+const AWAY: &str = "the translator is temporarily unavailable: ";
+const REFUSES: &str = "the translator rejected the request: ";
+const UNREADABLE: &str = "the response of the translator is malformed: ";
 
 /// Faulty responses, the expected errors, and the expected retry times.
 fn wrongs(adapter: Adapter) -> Vec<(Answer, String, Option<u64>)> {
@@ -278,33 +281,38 @@ fn wrongs(adapter: Adapter) -> Vec<(Answer, String, Option<u64>)> {
     let mut tell = |answer: Answer, kind: &str, why: &str, after: Option<u64>| {
         all.push((answer, format!("{kind}{why}"), after));
     };
-    tell(busy(429, ""), AWAY, "it answered 429", Some(5));
-    tell(busy(429, "retry-after: 3600\r\n"), AWAY, "it answered 429", Some(3_600));
-    tell(busy(503, "retry-after: 60\r\n"), AWAY, "it answered 503", Some(60));
-    tell(busy(503, "retry-after: Fri, 31 Dec 1999 23:59:59 GMT\r\n"), AWAY, "it answered 503", Some(5));
+    tell(busy(429, ""), AWAY, "the service responded with 429", Some(5));
+    tell(busy(429, "retry-after: 3600\r\n"), AWAY, "the service responded with 429", Some(3_600));
+    tell(busy(503, "retry-after: 60\r\n"), AWAY, "the service responded with 503", Some(60));
+    tell(
+        busy(503, "retry-after: Fri, 31 Dec 1999 23:59:59 GMT\r\n"),
+        AWAY,
+        "the service responded with 503",
+        Some(5),
+    );
     for status in [500, 502, 504, 408] {
-        tell(full(status, "no JSON"), AWAY, &format!("it answered {status}"), None);
+        tell(full(status, "no JSON"), AWAY, &format!("the service responded with {status}"), None);
     }
     for (status, body) in [(400, &plain), (403, &plain), (400, &nested), (401, &nested), (403, &nested)] {
-        let why = format!("it answered {status}: the key … is wrong");
+        let why = format!("the service responded with {status}: the key … is wrong");
         tell(full(status, body), REFUSES, &why, None);
     }
-    tell(full(400, &wordless), REFUSES, "it answered 400", None);
-    tell(full(404, "<html>"), REFUSES, "it answered 404", None);
-    tell(full(302, ""), REFUSES, "it answered 302", None);
-    tell(full(413, &nested), UNREADABLE, "it answered 413: the key … is wrong", None);
-    tell(full(200, "no JSON"), UNREADABLE, "it is no JSON", None);
-    tell(full(200, ""), UNREADABLE, "it is no JSON", None);
-    tell(full(200, "{\"choices\": [{\"mess"), UNREADABLE, "it is no JSON", None);
+    tell(full(400, &wordless), REFUSES, "the service responded with 400", None);
+    tell(full(404, "<html>"), REFUSES, "the service responded with 404", None);
+    tell(full(302, ""), REFUSES, "the service responded with 302", None);
+    tell(full(413, &nested), UNREADABLE, "the service responded with 413: the key … is wrong", None);
+    tell(full(200, "no JSON"), UNREADABLE, "the response is not JSON", None);
+    tell(full(200, ""), UNREADABLE, "the response is not JSON", None);
+    tell(full(200, "{\"choices\": [{\"mess"), UNREADABLE, "the response is not JSON", None);
     for body in ["{}", "[]", "null", "{\"choices\": 1, \"translatedText\": 1}"] {
-        tell(full(200, body), UNREADABLE, "it has no ", None);
+        tell(full(200, body), UNREADABLE, "the response has no ", None);
     }
-    tell(full(200, &large), UNREADABLE, "it has more than 2000 bytes", None);
-    tell(Answer::Raw(endless), UNREADABLE, "it has more than 2000 bytes", None);
-    tell(adapter.says(&json!([])), UNREADABLE, "it has 0 texts instead of 1", None);
-    tell(adapter.says(&json!(["a", "b"])), UNREADABLE, "it has 2 texts instead of 1", None);
+    tell(full(200, &large), UNREADABLE, "the response must be at most 2000 bytes", None);
+    tell(Answer::Raw(endless), UNREADABLE, "the response must be at most 2000 bytes", None);
+    tell(adapter.says(&json!([])), UNREADABLE, "the response has 0 texts instead of 1", None);
+    tell(adapter.says(&json!(["a", "b"])), UNREADABLE, "the response has 2 texts instead of 1", None);
     for texts in [json!([1]), json!([null]), json!("sorry"), json!({ "0": "one" })] {
-        tell(adapter.says(&texts), UNREADABLE, "it ", None);
+        tell(adapter.says(&texts), UNREADABLE, "the response ", None);
     }
     // An empty response, a partial one, and one that never ends; and connections closed before, within and after the
     // head.
@@ -319,8 +327,7 @@ fn wrongs(adapter: Adapter) -> Vec<(Answer, String, Option<u64>)> {
 }
 
 #[tokio::test]
-async fn whatever_a_service_does_wrong_is_told_by_its_kind_without_the_key_and_is_over_with_the_next_answer()
-{
+async fn service_faults_are_classified_and_never_expose_the_key() {
     for adapter in [Adapter::Chat, Adapter::Libre] {
         for (answer, told, after) in wrongs(adapter) {
             let what = format!("{adapter:?}: {answer:?}");
@@ -350,14 +357,14 @@ async fn whatever_a_service_does_wrong_is_told_by_its_kind_without_the_key_and_i
 #[tokio::test]
 async fn what_only_a_model_does_wrong_is_told_too() {
     for (answer, told) in [
-        (content("sorry"), "it is no JSON array"),
-        (content("] and ["), "it is no JSON array"),
-        (content("[1]"), "it is no JSON array of strings"),
+        (content("sorry"), "the response has no JSON array"),
+        (content("] and ["), "the response has no JSON array"),
+        (content("[1]"), "the response is not a JSON array of strings"),
         (
             ok(json!({ "choices": [{ "finish_reason": "length", "message": { "content": "[" } }] })),
-            "the model stopped before the end",
+            "the model stopped before the end of its response",
         ),
-        (ok(json!({ "choices": [{ "message": { "content": null } }] })), "it has no message"),
+        (ok(json!({ "choices": [{ "message": { "content": null } }] })), "the response has no message"),
     ] {
         let service = Service::new(move |_, _| answer.clone()).await;
         let error = chat(&service).translate(&batch(&["one"])).await.expect_err(told);

@@ -134,7 +134,7 @@ impl WebClient {
             return Err(WebError::Status(response.status().as_u16()));
         }
         if header(&response, &CONTENT_ENCODING).is_some_and(|how| !how.eq_ignore_ascii_case("identity")) {
-            return Err(WebError::Unreachable("the host compresses what it sends".to_owned()));
+            return Err(WebError::Unreachable("the host sent a compressed response".to_owned()));
         }
         if response.content_length().is_some_and(|length| length > limit) {
             return Err(WebError::TooLarge(limit));
@@ -180,12 +180,12 @@ fn location(response: &Response) -> Option<&str> {
 /// Resolves the target of a redirect. Credentials in it are dropped, because the user did not supply them.
 fn follow(from: &Url, location: &str) -> Result<Url, WebError> {
     let refused = |what: &str| WebError::Refused(format!("redirects to {what}"));
-    let mut to = from.join(location).map_err(|_| refused("something that is not a URL"))?;
+    let mut to = from.join(location).map_err(|_| refused("an invalid URL"))?;
     let is_worse = from.scheme() == "https" && to.scheme() != "https";
     if is_worse || !matches!(to.scheme(), "http" | "https") {
-        return Err(refused("a kind of URL that is not allowed"));
+        return Err(refused("a URL scheme that is not allowed"));
     }
-    Credentials::take(&mut to).map_err(|_| refused("something that is not a URL"))?;
+    Credentials::take(&mut to).map_err(|_| refused("an invalid URL"))?;
     Ok(to)
 }
 

@@ -17,7 +17,7 @@ pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The error for a failed TLS setup.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("TLS cannot be set up: {0}")]
+#[error("failed to set up TLS: {0}")]
 pub struct TlsError(String);
 
 /// Creates HTTP clients that connect to checked addresses only.
@@ -107,7 +107,7 @@ pub fn tls_config() -> Result<ClientConfig, TlsError> {
 #[must_use]
 pub fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
-        return "the server does not answer".to_owned();
+        return "the server does not respond".to_owned();
     }
     let Some(mut reason) = error.source() else { return "the connection failed".to_owned() };
     while let Some(inner) = reason.source() {

@@ -48,7 +48,7 @@ impl Resolve for SystemResolver {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
-    #[error("the URL needs a host")]
+    #[error("the URL must have a host")]
     None,
     /// The host has an address that this server must not connect to.
     #[error("{0}")]
@@ -57,7 +57,7 @@ pub enum HostError {
     #[error("{0}")]
     NotFound(String),
     /// The client could not be created.
-    #[error("no client can be made: {0}")]
+    #[error("failed to create an HTTP client: {0}")]
     Client(String),
 }
 
@@ -137,7 +137,7 @@ impl Guard {
     fn refused(&self, host: &Host<String>) -> HostError {
         HostError::Refused(match self.outbound {
             Outbound::Public => {
-                format!("`{host}` is not a public address, and this server connects to no other")
+                format!("`{host}` is not a public address; this server connects to public addresses only")
             }
             Outbound::Private | Outbound::Files => {
                 format!("`{host}` is an address that this server never connects to")
@@ -160,8 +160,8 @@ impl Guard {
     async fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, HostError> {
         // The error is the same for every unknown name, and otherwise not useful to users.
         self.resolver.resolve(name).await.map_err(|error| {
-            tracing::debug!(%error, "a name cannot be resolved");
-            HostError::NotFound(format!("the host `{name}` cannot be found"))
+            tracing::debug!(%error, "failed to resolve host name");
+            HostError::NotFound(format!("the host `{name}` does not exist"))
         })
     }
 }

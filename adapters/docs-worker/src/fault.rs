@@ -35,45 +35,49 @@ impl Fault {
     pub(crate) fn into_pdf_error(self, limits: &WorkerLimits) -> PdfError {
         match self {
             Self::NotStarted(why) => PdfError::Failed(why),
-            Self::Memory => {
-                PdfError::TooLarge(format!("this PDF takes more than {} of memory", size(limits.memory)))
+            Self::Memory => PdfError::TooLarge(format!(
+                "rendering this PDF exceeded its memory limit of {}",
+                size(limits.memory)
+            )),
+            Self::Cpu => PdfError::TooSlow(format!(
+                "rendering this PDF exceeded its CPU time limit of {}",
+                seconds(limits.cpu)
+            )),
+            Self::Wall => PdfError::TooSlow(format!(
+                "rendering this PDF exceeded its time limit of {}",
+                seconds(limits.wall)
+            )),
+            Self::Answer => PdfError::TooLarge(format!("the PDF must be at most {}", size(limits.answer))),
+            Self::Crashed => {
+                PdfError::Unprocessable("the content of these pages crashed the PDF renderer".to_owned())
             }
-            Self::Cpu => {
-                PdfError::TooSlow(format!("this PDF takes more than {} of computing", seconds(limits.cpu)))
-            }
-            Self::Wall => PdfError::TooSlow(format!("this PDF takes longer than {}", seconds(limits.wall))),
-            Self::Answer => PdfError::TooLarge(format!("a PDF has at most {}", size(limits.answer))),
-            Self::Crashed => PdfError::Unprocessable(
-                "something on these pages cannot be set: it stopped the program that makes PDF files"
-                    .to_owned(),
-            ),
             Self::Image(error) => error,
             Self::Refused(refusal) => refusal.into_pdf_error(),
-            Self::Unwanted => PdfError::Failed("nobody waits for the PDF".to_owned()),
+            Self::Unwanted => PdfError::Failed("the caller no longer waits for the PDF".to_owned()),
         }
     }
 
     /// Converts the fault to an error of the document conversion port.
     pub(crate) fn into_convert_error(self, kind: JobKind, limits: &WorkerLimits) -> ConvertError {
         let (noun, advice) = match kind {
-            JobKind::Unpack => ("the archive", "pack less into it"),
+            JobKind::Unpack => ("the archive", "put fewer files into it"),
             JobKind::Convert | JobKind::Render | JobKind::ReadSpec => {
-                ("the document", "split it, or leave out its largest parts")
+                ("the document", "split it, or remove its largest parts")
             }
         };
         let too_large = |what: String| ConvertError::TooLarge(format!("{noun} {what}; {advice}"));
         match self {
             Self::NotStarted(why) => ConvertError::Failed(why),
-            Self::Memory => too_large(format!("takes more than {} of memory to read", size(limits.memory))),
-            Self::Cpu => too_large(format!("takes more than {} of computing to read", seconds(limits.cpu))),
-            Self::Wall => too_large(format!("takes longer than {} to read", seconds(limits.wall))),
-            Self::Answer => too_large(format!("has more than {} in it", size(limits.answer))),
+            Self::Memory => too_large(format!("exceeded the memory limit of {}", size(limits.memory))),
+            Self::Cpu => too_large(format!("exceeded the CPU time limit of {}", seconds(limits.cpu))),
+            Self::Wall => too_large(format!("exceeded the time limit of {}", seconds(limits.wall))),
+            Self::Answer => too_large(format!("must be at most {} when unpacked", size(limits.answer))),
             Self::Crashed => ConvertError::Unreadable(format!(
-                "{noun} cannot be read: it stopped the program that reads it; save it anew with another program"
+                "{noun} crashed its parser; save it again with another program"
             )),
             Self::Refused(refusal) => refusal.into_convert_error(),
             Self::Image(error) => ConvertError::Failed(error.to_string()),
-            Self::Unwanted => ConvertError::Failed("nobody waits for the document".to_owned()),
+            Self::Unwanted => ConvertError::Failed("the caller no longer waits for the document".to_owned()),
         }
     }
 }
@@ -82,18 +86,20 @@ impl Fault {
     /// Converts the fault to an error of the specification reader port.
     pub(crate) fn into_spec_error(self, limits: &WorkerLimits) -> SpecError {
         let too_large = |what: String| {
-            SpecError::TooLarge(format!("the specification {what}; leave out its largest parts, or split it"))
+            SpecError::TooLarge(format!("the specification {what}; remove its largest parts, or split it"))
         };
         match self {
             Self::NotStarted(why) => SpecError::Failed(why),
-            Self::Memory => too_large(format!("takes more than {} of memory to read", size(limits.memory))),
-            Self::Cpu => too_large(format!("takes more than {} of computing to read", seconds(limits.cpu))),
-            Self::Wall => too_large(format!("takes longer than {} to read", seconds(limits.wall))),
-            Self::Answer => too_large(format!("has more than {} in it", size(limits.answer))),
-            Self::Crashed => too_large("cannot be read: it stopped the program that reads it".to_owned()),
+            Self::Memory => too_large(format!("exceeded the memory limit of {}", size(limits.memory))),
+            Self::Cpu => too_large(format!("exceeded the CPU time limit of {}", seconds(limits.cpu))),
+            Self::Wall => too_large(format!("exceeded the time limit of {}", seconds(limits.wall))),
+            Self::Answer => too_large(format!("must be at most {} when parsed", size(limits.answer))),
+            Self::Crashed => too_large("crashed its parser".to_owned()),
             Self::Refused(refusal) => refusal.into_spec_error(),
             Self::Image(error) => SpecError::Failed(error.to_string()),
-            Self::Unwanted => SpecError::Failed("nobody waits for the specification".to_owned()),
+            Self::Unwanted => {
+                SpecError::Failed("the caller no longer waits for the specification".to_owned())
+            }
         }
     }
 }
@@ -122,16 +128,14 @@ mod tests {
         let told = |fault: Fault| fault.into_convert_error(JobKind::Convert, &options.convert).to_string();
         assert_eq!(
             told(Fault::Memory),
-            "the document takes more than 1.0 GiB of memory to read; split it, or leave out its largest parts"
+            "the document exceeded the memory limit of 1.0 GiB; split it, or remove its largest parts"
         );
-        assert!(
-            told(Fault::Cpu).starts_with("the document takes more than 45 seconds of computing to read; ")
-        );
-        assert!(told(Fault::Wall).starts_with("the document takes longer than 60 seconds to read; "));
-        assert!(told(Fault::Answer).starts_with("the document has more than 256 MiB in it; "));
-        assert!(told(Fault::Crashed).contains("save it anew"));
+        assert!(told(Fault::Cpu).starts_with("the document exceeded the CPU time limit of 45 seconds; "));
+        assert!(told(Fault::Wall).starts_with("the document exceeded the time limit of 60 seconds; "));
+        assert!(told(Fault::Answer).starts_with("the document must be at most 256 MiB when unpacked; "));
+        assert!(told(Fault::Crashed).contains("save it again"));
         let told = Fault::Answer.into_convert_error(JobKind::Unpack, &options.unpack).to_string();
-        assert_eq!(told, "the archive has more than 256 MiB in it; pack less into it");
+        assert_eq!(told, "the archive must be at most 256 MiB when unpacked; put fewer files into it");
     }
 
     #[test]

@@ -129,8 +129,8 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
     async fn header(&mut self, expected: Tag, limit: u64) -> Result<usize, FrameError> {
         let mut header = [0; HEADER];
         self.input.read_exact(&mut header).await.map_err(|_| FrameError::Ended)?;
-        let (tag, length) =
-            Tag::of_header(header).ok_or_else(|| FrameError::Malformed("a frame of no kind".to_owned()))?;
+        let (tag, length) = Tag::of_header(header)
+            .ok_or_else(|| FrameError::Malformed("the frame has an unknown type".to_owned()))?;
         if tag != expected {
             return Err(FrameError::Malformed(format!("{tag:?} instead of {expected:?}")));
         }
@@ -215,8 +215,9 @@ fn receive(input: &mut impl Read, expected: &[Tag], bytes: &mut Vec<u8>) -> io::
     let mut header = [0; HEADER];
     input.read_exact(&mut header)?;
     let found = Tag::of_header(header).filter(|(tag, _)| expected.contains(tag));
-    let (tag, length) = found
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("no frame of {expected:?}")))?;
+    let (tag, length) = found.ok_or_else(|| {
+        io::Error::new(io::ErrorKind::InvalidData, format!("expected a frame of {expected:?}"))
+    })?;
     // Reserves the exact length in one step. Growing the buffer while reading may take twice the memory.
     let more = usize::try_from(length).map_err(|_| io::ErrorKind::InvalidData)?;
     bytes.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory)?;

@@ -61,7 +61,7 @@ impl WorkerPool {
     }
 
     async fn run(&self, kind: JobKind, request: Request) -> Result<Reply, Fault> {
-        let stopped = || Fault::NotStarted("the runtime of the server has ended".to_owned());
+        let stopped = || Fault::NotStarted("the runtime of the server has shut down".to_owned());
         let place = Arc::clone(&self.0.places).acquire_owned().await.map_err(|_| stopped())?;
         let shared = Arc::clone(&self.0);
         let (mut done, answer) = oneshot::channel();
@@ -116,7 +116,7 @@ impl Pdf for WorkerPool {
         match reply.map_err(|fault| fault.into_pdf_error(&self.0.options.render))? {
             Reply::Rendered => Ok(()),
             Reply::Page(_) | Reply::Files(_) | Reply::Spec(_) => {
-                Err(PdfError::Failed("another answer".to_owned()))
+                Err(PdfError::Failed("the response belongs to another job".to_owned()))
             }
         }
     }

@@ -106,14 +106,14 @@ impl Process {
     pub(crate) fn start(program: &Program, kind: JobKind) -> Result<Self, Fault> {
         let failed = |error: io::Error| {
             let path = program.path().display();
-            tracing::error!(%path, %error, "a worker process cannot be started");
-            Fault::NotStarted(format!("the worker process {path} cannot be started: {error}"))
+            tracing::error!(%path, %error, "failed to start worker process");
+            Fault::NotStarted(format!("failed to start the worker process {path}: {error}"))
         };
         let mut child = program.command().spawn().map_err(failed)?;
         let (Some(input), Some(output), Some(errors)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
-            return Err(failed(io::Error::other("it has no pipes")));
+            return Err(failed(io::Error::other("its standard streams are missing")));
         };
         Ok(Self { kind, child, input, output, errors: tokio::spawn(last_of(errors)) })
     }
@@ -129,7 +129,7 @@ impl Process {
         start: Duration,
     ) -> Result<Reply, Stop> {
         let seconds = start.as_secs_f32();
-        let late = |_| Err(Stop::NotReady(format!("it is not ready after {seconds} seconds")));
+        let late = |_| Err(Stop::NotReady(format!("it was not ready within {seconds} seconds")));
         timeout(start, self.greet(limits)).await.unwrap_or_else(late)?;
         timeout(limits.wall, self.work(request, limits)).await.unwrap_or(Err(Stop::Late))
     }
@@ -144,9 +144,9 @@ impl Process {
         let ready: Result<Ready, FrameError> = FrameReader::new(&mut self.output, MAX_READY).json().await;
         match ready {
             Ok(Ready { protocol: PROTOCOL }) => Ok(()),
-            Ok(Ready { protocol }) => Err(Stop::NotReady(format!("it is of version {protocol}"))),
+            Ok(Ready { protocol }) => Err(Stop::NotReady(format!("its protocol version is {protocol}"))),
             Err(FrameError::Ended) => Err(Stop::EndedEarly),
-            Err(FrameError::TooLong) => Err(Stop::NotReady("it wrote something else".to_owned())),
+            Err(FrameError::TooLong) => Err(Stop::NotReady("its first message is malformed".to_owned())),
             Err(FrameError::Malformed(what)) => Err(Stop::NotReady(what)),
             Err(FrameError::Unwanted) => Err(Stop::Unwanted),
         }
@@ -184,7 +184,7 @@ impl Process {
             // The process may have exited by itself.
             let _ = self.child.start_kill();
             if let Err(error) = self.child.wait().await {
-                tracing::error!(%error, "a worker process cannot be waited for");
+                tracing::error!(%error, "failed to wait for worker process");
             }
         }
         // Its output is in the pipe, whose write end no other process holds.
@@ -194,22 +194,22 @@ impl Process {
         let errors = String::from_utf8_lossy(&errors);
         let stop = match ended {
             Ok(reply) => {
-                tracing::debug!(kind = ?self.kind, %errors, "a worker process answered");
+                tracing::debug!(kind = ?self.kind, %errors, "worker process responded");
                 return Ok(reply);
             }
             Err(stop) => stop,
         };
         if let Stop::Malformed(what) = &stop {
-            tracing::warn!(what, "a worker process wrote no answer");
+            tracing::warn!(what, "worker process sent a malformed response");
         }
         let fault = fault_of(stop, status, &errors, program);
         match &fault {
-            Fault::NotStarted(why) => tracing::error!(why, %errors, "a worker process did not start"),
+            Fault::NotStarted(why) => tracing::error!(why, %errors, "worker process did not start"),
             Fault::Refused(_) | Fault::Unwanted => {
-                tracing::debug!(kind = ?self.kind, ?fault, %errors, "a worker process has no answer");
+                tracing::debug!(kind = ?self.kind, ?fault, %errors, "worker process failed");
             }
             fault => {
-                tracing::warn!(kind = ?self.kind, ?fault, ?status, %errors, "a worker process has no answer");
+                tracing::warn!(kind = ?self.kind, ?fault, ?status, %errors, "worker process failed");
             }
         }
         Err(fault)
@@ -225,7 +225,7 @@ fn fault_of(stop: Stop, status: Option<ExitStatus>, errors: &str, program: &Prog
     };
     match stop {
         Stop::NotReady(why) => not_started(&why),
-        Stop::EndedEarly => not_started("it ended"),
+        Stop::EndedEarly => not_started("it exited early"),
         Stop::Ended if status.is_some_and(is_over_cpu) => Fault::Cpu,
         // Killed, but not by this server: the system has run out of memory.
         Stop::Ended if status.is_some_and(is_killed) => Fault::Memory,
@@ -345,7 +345,7 @@ async fn read_reply(
             }
             Reply::Spec(Box::new(reading.with_json(json)))
         }
-        _ => return Err(Stop::Malformed("the answer to another job".to_owned())),
+        _ => return Err(Stop::Malformed("the response belongs to another job".to_owned())),
     })
 }
 

@@ -108,7 +108,7 @@ impl Worker {
         match self.serve() {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                eprintln!("the worker has no job: {error}");
+                eprintln!("the worker received no job: {error}");
                 ExitCode::FAILURE
             }
         }
@@ -118,7 +118,10 @@ impl Worker {
         let mut input = io::stdin().lock();
         let bounds: Bounds = receive_json(&mut input)?;
         if bounds.protocol != PROTOCOL {
-            return Err(io::Error::other(format!("the server is of version {}", bounds.protocol)));
+            return Err(io::Error::other(format!(
+                "the protocol version of the server is {}",
+                bounds.protocol
+            )));
         }
         contain(bounds)?;
         let mut output = io::stdout();
@@ -144,23 +147,23 @@ impl Worker {
     fn answer(self, job: Received, runtime: &Runtime) -> Result<(Answer, Vec<Bytes>), Refusal> {
         match job {
             Received::Render(book) => {
-                let pdf = made(self.pdf, "sets no PDF files")?;
+                let pdf = made(self.pdf, "does not render PDF files")?;
                 let file = runtime.block_on(pdf.render(Arc::from(book)))?;
                 Ok((Answer::Rendered, vec![file]))
             }
             Received::Convert(document) => {
-                let converter = made(self.converter, "converts no documents")?;
+                let converter = made(self.converter, "does not convert documents")?;
                 let (page, files) = Page::of(runtime.block_on(converter.convert(document))?);
                 Ok((Answer::Converted(page), files))
             }
             Received::Unpack(archive) => {
-                let converter = made(self.converter, "unpacks no archives")?;
+                let converter = made(self.converter, "does not unpack archives")?;
                 let files = runtime.block_on(converter.unpack(archive))?;
                 let (paths, files) = files.into_iter().map(|file| (file.path, file.bytes)).unzip();
                 Ok((Answer::Unpacked(paths), files))
             }
             Received::ReadSpec(files) => {
-                let reader = made(self.spec_reader, "reads no specifications")?;
+                let reader = made(self.spec_reader, "does not read specifications")?;
                 let (reading, json) = SpecReading::of(runtime.block_on(reader.read(files))?);
                 Ok((Answer::SpecRead(Box::new(reading)), json))
             }
@@ -175,7 +178,7 @@ fn made<T: ?Sized>(make: Option<Make<T>>, lacks: &str) -> Result<Arc<T>, Refusal
 
 /// Reads a job with its documents and files.
 fn receive(input: &mut impl Read) -> io::Result<Received> {
-    let missing = || io::Error::new(io::ErrorKind::InvalidData, "the job has no file");
+    let missing = || io::Error::new(io::ErrorKind::InvalidData, "the file of the job is missing");
     Ok(match receive_json(input)? {
         Job::Convert(outline) => {
             Received::Convert(outline.into_document(receive_file(input)?.ok_or_else(missing)?))

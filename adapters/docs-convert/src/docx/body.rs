@@ -471,7 +471,7 @@ impl<'a, 'z> Body<'a, 'z> {
 
     fn check(&self) -> Result<(), ConvertError> {
         if self.dom.is_full() {
-            let what = format!("a Word document must have at most {MAX_NODES} parts of text");
+            let what = format!("a Word document must have at most {MAX_NODES} text nodes");
             return Err(ConvertError::TooLarge(what));
         }
         Ok(())

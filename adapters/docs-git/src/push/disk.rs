@@ -64,16 +64,16 @@ fn check(repository: &Repository, update: &Update) -> Result<(), GitError> {
         return Err(GitError::Moved);
     }
     if let Some(clash) = clash(repository, &update.reference)? {
-        return Err(GitError::rejected(&format!("it has the ref {clash}, so it cannot have this one")));
+        return Err(GitError::rejected(&format!("the existing ref {clash} conflicts with this one")));
     }
     let head = repository.find_reference("HEAD").ok();
     let head = head.as_ref().and_then(|head| head.symbolic_target().ok().flatten());
     if !repository.is_bare() && head == Some(update.reference.as_str()) {
-        return Err(GitError::rejected("the branch is checked out in the folder of the repository"));
+        return Err(GitError::rejected("the branch is checked out in the work tree of the repository"));
     }
     if let Some(hook) = hook(repository)? {
         return Err(GitError::rejected(&format!(
-            "it has {hook}, and hooks are not run here; push over https"
+            "the repository has {hook}, and this server runs no hooks; push over https"
         )));
     }
     Ok(())
@@ -83,7 +83,7 @@ fn tip(repository: &Repository, name: &str) -> Result<Option<Oid>, GitError> {
     match repository.find_reference(name) {
         Ok(found) => match found.target() {
             Some(id) => Ok(Some(id)),
-            None => Err(GitError::rejected("the ref is a name of another one")),
+            None => Err(GitError::rejected("the ref is symbolic")),
         },
         Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
         Err(error) => Err(broken(&error)),
@@ -107,7 +107,7 @@ fn clash(repository: &Repository, name: &str) -> Result<Option<String>, GitError
 fn hook(repository: &Repository) -> Result<Option<String>, GitError> {
     let config = repository.config().map_err(|error| broken(&error))?;
     if config.get_path("core.hooksPath").is_ok() {
-        return Ok(Some("a folder of hooks elsewhere".to_owned()));
+        return Ok(Some("a configured hooks folder".to_owned()));
     }
     let folder = repository.commondir().join("hooks");
     Ok(HOOKS.iter().find(|name| is_program(&folder.join(name))).map(|name| format!("the hook {name}")))
@@ -132,7 +132,7 @@ fn move_ref(repository: &Repository, update: &Update, id: Oid) -> Result<(), Git
     match moved.map_err(|error| (error.code(), error)) {
         Ok(_) => Ok(()),
         Err((ErrorCode::Modified | ErrorCode::Exists | ErrorCode::NotFound, _)) => Err(GitError::Moved),
-        Err((ErrorCode::Locked, _)) => Err(GitError::Unreachable("the ref is in use".to_owned())),
+        Err((ErrorCode::Locked, _)) => Err(GitError::Unreachable("the ref is locked".to_owned())),
         Err((ErrorCode::InvalidSpec | ErrorCode::Directory, error)) => {
             Err(GitError::rejected(error.message()))
         }

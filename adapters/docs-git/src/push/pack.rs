@@ -58,7 +58,7 @@ impl PackWriter {
 
     pub(super) fn finish(self) -> Result<Pack, GitError> {
         let count = u32::try_from(self.written.len())
-            .map_err(|_| GitError::TooLarge("these are too many files for one push".to_owned()))?;
+            .map_err(|_| GitError::TooLarge("the push has too many files".to_owned()))?;
         let no_room = |error: io::Error| no_room(&error.to_string());
         let mut file = self.file.into_inner().map_err(|error| no_room(error.into_error()))?;
         let body = file.stream_position().map_err(no_room)?;

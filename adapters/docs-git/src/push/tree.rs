@@ -42,7 +42,7 @@ impl Changes {
     pub(super) fn put(&mut self, path: &str, id: Oid) -> Result<(), GitError> {
         match self.at(path).file.replace(id) {
             None => Ok(()),
-            Some(_) => Err(GitError::Path(format!("`{path}` is given twice"))),
+            Some(_) => Err(GitError::Path(format!("`{path}` is a duplicate"))),
         }
     }
 
@@ -129,7 +129,9 @@ impl TreeEditor<'_> {
             match entries.entry(entry.name_bytes().to_owned()) {
                 Entry::Vacant(vacant) => _ = vacant.insert((entry.filemode_raw(), entry.id())),
                 Entry::Occupied(_) => {
-                    return Err(GitError::Broken("a folder of the commit has a name twice".to_owned()));
+                    return Err(GitError::Broken(
+                        "a folder of the commit contains a duplicate name".to_owned(),
+                    ));
                 }
             }
         }
@@ -147,7 +149,7 @@ fn put(
 ) -> Result<(), GitError> {
     let Some(id) = change.file else { return Ok(()) };
     if entries.get(name).is_some_and(|(mode, _)| is_folder(*mode)) {
-        return Err(GitError::Path(format!("`{path}` would be a file and a folder")));
+        return Err(GitError::Path(format!("`{path}` is both a file and a folder")));
     }
     let mode = before.map(|(mode, _)| mode).filter(|mode| mode & KIND == REGULAR).unwrap_or(FILE);
     entries.insert(name.to_owned(), (mode, id));

@@ -55,13 +55,13 @@ impl Receiver {
             return Err(GitError::Moved);
         }
         if let Some(clash) = &found.clash {
-            return Err(GitError::rejected(&format!("it has the ref {clash}, so it cannot have this one")));
+            return Err(GitError::rejected(&format!("the existing ref {clash} conflicts with this one")));
         }
         if found.format().is_some_and(|format| format != "sha1") {
-            return Err(GitError::Broken("its object ids are not those of SHA-1".to_owned()));
+            return Err(GitError::Broken("the server uses object ids other than SHA-1".to_owned()));
         }
         if !found.can("report-status") {
-            return Err(GitError::Broken("the server does not tell what became of a push".to_owned()));
+            return Err(GitError::Broken("the server does not support `report-status`".to_owned()));
         }
         Ok(found)
     }
@@ -104,11 +104,11 @@ impl Receiver {
             Ok(now) if now.tip != update.expected => GitError::Moved,
             // Another push has locked the ref and has not updated it yet.
             Ok(_) if [reason, text].iter().any(|it| it.contains("lock")) => {
-                GitError::Unreachable("the ref is in use".to_owned())
+                GitError::Unreachable("the ref is locked".to_owned())
             }
             Ok(_) => GitError::rejected(&words),
             Err(error) => {
-                tracing::debug!(%error, "whether the ref has moved cannot be told");
+                tracing::debug!(%error, "failed to check for a moved ref");
                 GitError::rejected(&words)
             }
         }
@@ -148,9 +148,9 @@ impl Receiver {
             match timeout(self.idle, response.chunk()).await.map_err(|_| silent())? {
                 Ok(None) => return Ok(()),
                 Ok(Some(piece)) => {
-                    most = most
-                        .checked_sub(piece.len())
-                        .ok_or_else(|| GitError::Broken("the server says too much".to_owned()))?;
+                    most = most.checked_sub(piece.len()).ok_or_else(|| {
+                        GitError::Broken("the response of the server is too long".to_owned())
+                    })?;
                     take(&piece)?;
                 }
                 Err(error) => return Err(unreachable(&error)),
@@ -163,7 +163,7 @@ impl Receiver {
         match status {
             StatusCode::FORBIDDEN if has_type(response, "text/plain") => Ok(()),
             StatusCode::PAYLOAD_TOO_LARGE => {
-                Err(GitError::TooLarge("the server takes no push that is so large".to_owned()))
+                Err(GitError::TooLarge("the server rejected the push as too large".to_owned()))
             }
             status => check_status(status),
         }
@@ -205,7 +205,7 @@ async fn watch<T>(answer: impl Future<Output = T>, progress: &Notify, idle: Dura
 }
 
 fn silent() -> GitError {
-    GitError::Unreachable("the server does not answer".to_owned())
+    GitError::Unreachable("the server does not respond".to_owned())
 }
 
 /// The body of a push: the command, then the pack as a thread reads it.

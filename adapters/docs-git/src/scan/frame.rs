@@ -76,7 +76,7 @@ fn after_length(length: &[u8]) -> Result<(Frame, Option<&'static [u8]>), GitErro
     }
     let number = std::str::from_utf8(length).ok().and_then(|text| u16::from_str_radix(text, 16).ok());
     let number =
-        number.ok_or_else(|| GitError::Broken("the server does not answer as a Git server".to_owned()))?;
+        number.ok_or_else(|| GitError::Broken("the response is not from a Git server".to_owned()))?;
     // Lengths below 4 are special packets without content.
     Ok(match usize::from(number).saturating_sub(4) {
         0 => (Frame::new(), None),

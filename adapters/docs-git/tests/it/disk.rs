@@ -156,7 +156,7 @@ async fn a_file_has_a_limit_that_stops_nothing_else() {
     assert_eq!(checkout.read("fits.bin").await.unwrap().len(), 100);
     assert_eq!(
         checkout.read("big.bin").await.unwrap_err().to_string(),
-        "big.bin: at most 100 bytes are allowed for a file, this one has 101 bytes"
+        "big.bin: must be at most 100 bytes, has 101 bytes"
     );
 }
 
@@ -322,8 +322,8 @@ async fn what_needs_no_connection_is_refused_beforehand() {
     };
     let main = "refs/heads/main";
     for (url, reference, part) in [
-        ("file:///srv/docs", main, "no repositories from its disks"),
-        ("ssh://example.com/docs", main, "only `https`"),
+        ("file:///srv/docs", main, "repositories from its own disk"),
+        ("ssh://example.com/docs", main, "must be an `https`, `http` or `git` URL"),
         ("http://10.0.0.1/docs.git", main, "not a public address"),
         ("http://[::1]/docs.git", main, "not a public address"),
         ("git://example.com/docs.git", main, "only `https`"),

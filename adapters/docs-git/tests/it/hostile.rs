@@ -320,7 +320,7 @@ async fn a_ref_that_leads_to_something_large_is_not_followed() {
         let error = error_of(client.fetch(&request(&fixture.file_url(), "refs/heads/main")).await);
         assert_eq!(
             error,
-            GitError::Broken("`refs/heads/main` does not lead to a commit".to_owned()),
+            GitError::Broken("`refs/heads/main` does not resolve to a commit".to_owned()),
             "{name}"
         );
     }
@@ -456,7 +456,7 @@ async fn a_push_to_what_was_made_to_do_harm_changes_nothing() {
         ("a folder that is not there", |fixture, _| {
             fixture.raw(ObjectType::Commit, &commit_of(Oid::from_bytes(&[9; 20]).unwrap()))
         }),
-        ("a name twice", |fixture, _| {
+        ("a duplicate name", |fixture, _| {
             let blob = fixture.repository.blob(b"x").unwrap();
             let tree = tree_of(&[("100644", "a.md", blob), ("100644", "a.md", blob)]);
             let tree = fixture.raw(ObjectType::Tree, &tree);
@@ -489,6 +489,6 @@ async fn symbolic_links_longer_than_the_bound_are_refused() {
         client().fetch(&request(&fixture.file_url(), "refs/heads/main")).await
     };
     assert_eq!(paths(&*fetched(4_096).await.unwrap()), ["a"]);
-    let why = "the symbolic link `a` is longer than 4096 bytes";
+    let why = "the symbolic link `a` must be at most 4096 bytes";
     assert_eq!(error_of(fetched(4_097).await), GitError::Broken(why.to_owned()));
 }

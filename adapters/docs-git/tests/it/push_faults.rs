@@ -97,9 +97,9 @@ async fn what_a_server_answers_has_its_error() {
         )
     };
     let rejected = |text: &str| GitError::Rejected(text.to_owned());
-    let too_large = GitError::TooLarge("the server takes no push that is so large".to_owned());
-    let odd = GitError::Broken("the server answered 409 Conflict".to_owned());
-    let strange = GitError::Broken("the server does not answer as a Git server".to_owned());
+    let too_large = GitError::TooLarge("the server rejected the push as too large".to_owned());
+    let odd = GitError::Broken("the server responded with 409 Conflict".to_owned());
+    let strange = GitError::Broken("the response is not from a Git server".to_owned());
     for (answer, at_first, at_last) in [
         (status("401 Unauthorized", ""), GitError::Credentials, GitError::Credentials),
         (status("403 Forbidden", ""), GitError::Credentials, GitError::Credentials),
@@ -220,7 +220,7 @@ async fn a_server_that_stops_is_given_up() {
         let mut some = Files([Ok(file("big", noise(size)))].into());
         let client = client().with_limits(Limits { idle: Duration::from_secs(1), ..Limits::default() });
         let result = client.push(&push_on(&url, tip.as_deref()), &mut some).await;
-        assert_eq!(result, Err(GitError::Unreachable("the server does not answer".to_owned())));
+        assert_eq!(result, Err(GitError::Unreachable("the server does not respond".to_owned())));
         assert_eq!(fixture.tip(), tip);
     }
     let kept = Mutex::new(Vec::new());
@@ -386,5 +386,5 @@ async fn an_answer_to_a_push_larger_than_the_bound_fails() {
     let (server, _log) = web(fixture.path(), move |request| is_push(request).then(|| answer.clone()));
     let url = format!("http://{}/repo.git", server.address());
     let result = push(&push_on(&url, fixture.tip().as_deref()), &mut files(&[("a", "")])).await;
-    assert_eq!(result, Err(GitError::Broken("the server says too much".to_owned())));
+    assert_eq!(result, Err(GitError::Broken("the response of the server is too long".to_owned())));
 }

@@ -66,7 +66,7 @@ async fn a_large_repository_arrives_whole() {
 
     let client = client().with_limits(Limits { total_bytes: 3_000_000, ..Limits::default() });
     let error = error_of(client.fetch(&request(&url, "refs/heads/main")).await);
-    assert_eq!(error.to_string(), "at most 3 MB are allowed for a repository, this one is larger");
+    assert_eq!(error.to_string(), "a repository must be at most 3 MB");
 }
 
 #[tokio::test]

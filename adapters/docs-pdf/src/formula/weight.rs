@@ -87,7 +87,7 @@ impl<'a> Rest<'a> {
     }
 
     /// Adds the children of a node.
-    #[expect(clippy::too_many_lines, reason = "a table: a kind of node, and what is in it")]
+    #[expect(clippy::too_many_lines, reason = "a flat table from node kinds to their contents")]
     fn inside(&mut self, node: &'a ParseNode, times: usize) {
         use ParseNode as N;
         match node {

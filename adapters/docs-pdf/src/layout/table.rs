@@ -43,7 +43,7 @@ struct Row<'a> {
 
 impl Setter {
     pub(super) fn table(&mut self, grid: &Grid<'_>, room: &Room) -> Done {
-        #[expect(clippy::cast_possible_truncation, reason = "a size of letters")]
+        #[expect(clippy::cast_possible_truncation, reason = "font sizes are exact as `f32`")]
         let size = grid.size as f32;
         let tag = self.tags.add(room.tag, Role::Table);
         let inner = Room { size, gap: 2.4, leading: 1.25, hanging: 0.0, tag, ..*room };

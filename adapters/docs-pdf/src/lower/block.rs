@@ -389,7 +389,7 @@ impl Lower<'_> {
         if count > 4 || at.width / count < 12 {
             return Ok(Shown::Parts(self.held(&block.nodes, at)?));
         }
-        #[expect(clippy::cast_precision_loss, reason = "at most four")]
+        #[expect(clippy::cast_precision_loss, reason = "the level is at most 4")]
         let even = 1.0 / count as f64;
         let widths: Vec<f64> = block
             .nodes
@@ -456,7 +456,7 @@ fn fitted(
     (wide, high): (Option<&Length>, Option<&Length>),
     beside: usize,
 ) -> (f64, f64) {
-    #[expect(clippy::cast_precision_loss, reason = "a number of pictures")]
+    #[expect(clippy::cast_precision_loss, reason = "the number of images fits")]
     let room = WIDTH / beside.clamp(1, 3) as f64;
     let w = match (wide, high) {
         (Some(Length::Pixels(px)), _) => px * PIXEL,

@@ -134,7 +134,7 @@ impl At {
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             clippy::cast_precision_loss,
-            reason = "a number of characters, below a hundred"
+            reason = "the number of characters is below 100"
         )]
         let width = (self.width as f64 * share.clamp(0.0, 1.0)) as usize;
         Self { width: width.saturating_sub(2).max(2), nesting: self.nesting + 1, ..self }

@@ -173,7 +173,7 @@ impl At {
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             clippy::cast_precision_loss,
-            reason = "a number of characters, below two hundred"
+            reason = "the number of characters is below 200"
         )]
         let width = (self.width as f64 * CHARACTERS / super::LINE as f64 * 9.0 / size) as usize;
         width
@@ -314,7 +314,7 @@ fn choice(options: &[docs_model::SelectOption], id: &str) -> String {
 }
 
 fn rating(stars: f64, max: f64) -> String {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between none and twenty")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the value is from 0 to 20")]
     let whole = |number: f64| number.clamp(0.0, 20.0).round() as usize;
     let (stars, max) = (whole(stars), whole(max));
     format!("{}{}", "★".repeat(stars), "☆".repeat(max.saturating_sub(stars)))

@@ -98,7 +98,7 @@ fn shape(image: DynamicImage, data: &Bytes, packing: Packing) -> Option<(krilla:
 }
 
 /// Scales an image down to the resolution of a sheet.
-#[expect(clippy::needless_pass_by_value, reason = "the larger one is gone before anything else is made")]
+#[expect(clippy::needless_pass_by_value, reason = "the larger buffer is freed before the next allocation")]
 fn fitted(image: DynamicImage) -> DynamicImage {
     image.thumbnail(ACROSS, DOWN)
 }

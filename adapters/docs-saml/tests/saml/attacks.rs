@@ -37,12 +37,12 @@ pub(crate) fn known_wrappings(own: &Parts, evil: &Parts) -> Vec<Attack> {
         (
             "1: the signed response within the signature of another",
             evil_whole(&within(&bare_whole, &of_whole, place)),
-            "an assertion where none belongs",
+            "an assertion at an unexpected position",
         ),
         (
             "2: the signed response beside its signature, in another",
             evil_whole(&format!("{bare_whole}{of_whole}")),
-            "an assertion where none belongs",
+            "an assertion at an unexpected position",
         ),
         (
             "3: another assertion before the signed one",
@@ -52,7 +52,7 @@ pub(crate) fn known_wrappings(own: &Parts, evil: &Parts) -> Vec<Attack> {
         (
             "4: the signed assertion within another",
             faking(&within(&assertion, &fake("_b"), "</saml:Assertion>")),
-            "an assertion where none belongs",
+            "an assertion at an unexpected position",
         ),
         (
             "5: the signature in another assertion, the signed one behind it",
@@ -62,12 +62,12 @@ pub(crate) fn known_wrappings(own: &Parts, evil: &Parts) -> Vec<Attack> {
         (
             "6: the signed assertion within the signature, which is in another",
             faking(&evil.assertion("_b").replace(HERE, &within(&bare, &signature, place))),
-            "an assertion where none belongs",
+            "an assertion at an unexpected position",
         ),
         (
             "7: the signed assertion within an extension",
             faking(&format!("<samlp:Extensions>{assertion}</samlp:Extensions>{}", fake("_b"))),
-            "an assertion where none belongs",
+            "an assertion at an unexpected position",
         ),
         (
             "8: the signed assertion within an object of the signature",
@@ -76,7 +76,7 @@ pub(crate) fn known_wrappings(own: &Parts, evil: &Parts) -> Vec<Attack> {
                     .assertion("_b")
                     .replace(HERE, &within(&format!("<ds:Object>{bare}</ds:Object>"), &signature, place)),
             ),
-            "an assertion where none belongs",
+            "an assertion at an unexpected position",
         ),
     ]
 }
@@ -94,11 +94,11 @@ pub(crate) fn other_wrappings(own: &Parts, evil: &Parts) -> Vec<Attack> {
             faking(&format!("{assertion}{}", fake("_b"))),
             "more than one assertion",
         ),
-        ("the same id twice", faking(&format!("{}{assertion}", fake("_a"))), "the same ID"),
+        ("the same id twice", faking(&format!("{}{assertion}", fake("_a"))), "a duplicate ID"),
         (
             "the signature moved into another assertion alone",
             faking(&evil.assertion("_b").replace(HERE, &signature)),
-            "of something else than what it stands in",
+            "must refer to the element that contains it",
         ),
         (
             "the signature moved into another assertion with the same id",
@@ -108,7 +108,7 @@ pub(crate) fn other_wrappings(own: &Parts, evil: &Parts) -> Vec<Attack> {
         (
             "the signature of the assertion as that of the response",
             evil.around("_e", &fake("_b")).replace(HERE, &signature),
-            "of something else than what it stands in",
+            "must refer to the element that contains it",
         ),
         (
             "the signed assertion within the status",
@@ -116,12 +116,12 @@ pub(crate) fn other_wrappings(own: &Parts, evil: &Parts) -> Vec<Attack> {
                 "</samlp:Status>",
                 &format!("<samlp:StatusDetail>{assertion}</samlp:StatusDetail></samlp:Status>"),
             ),
-            "an assertion where none belongs",
+            "an assertion at an unexpected position",
         ),
         (
             "the signed assertion within an attribute of another",
             faking(&fake("_b").replace("Ada &amp; Ärger", &assertion)),
-            "an assertion where none belongs",
+            "an assertion at an unexpected position",
         ),
         (
             "an assertion of another namespace",
@@ -132,12 +132,12 @@ pub(crate) fn other_wrappings(own: &Parts, evil: &Parts) -> Vec<Attack> {
                     "urn:oasis:names:tc:SAML:1.0:assertion"
                 )
             )),
-            "an assertion where none belongs",
+            "an assertion at an unexpected position",
         ),
         (
             "the signature within the subject",
             faking(&within(&signature, &fake("_a"), "</saml:Subject>")),
-            "a signature where none belongs",
+            "a signature at an unexpected position",
         ),
         (
             "two signatures, the right one second",
@@ -153,7 +153,7 @@ pub(crate) fn other_wrappings(own: &Parts, evil: &Parts) -> Vec<Attack> {
         (
             "an object in the signature",
             faking(&within("<ds:Object/>", &assertion, "</ds:Signature>")),
-            "and nothing else",
+            "must have exactly",
         ),
         ("another root", format!("<a>{}</a>", without_declaration(&own.signed())), "not a SAML 2.0 Response"),
         ("an assertion alone", bare, "not a SAML 2.0 Response"),
@@ -167,8 +167,16 @@ pub(crate) fn cut_addresses(longer: &Parts, target: &str) -> Vec<Attack> {
     let cut = |with: &str| signed.replacen(target, &format!("{target}{with}"), 1);
     vec![
         ("a comment in the address", cut("<!---->"), "comments"),
-        ("a section in the address", cut("<![CDATA[]]>"), "comments, sections or instructions"),
-        ("an instruction in the address", cut("<?a?>"), "comments, sections or instructions"),
+        (
+            "a section in the address",
+            cut("<![CDATA[]]>"),
+            "comments, CDATA sections or processing instructions",
+        ),
+        (
+            "an instruction in the address",
+            cut("<?a?>"),
+            "comments, CDATA sections or processing instructions",
+        ),
     ]
 }
 

@@ -29,7 +29,7 @@ fn what_is_too_large_is_refused_by_its_size() {
     refused("ten megabytes", &padded(10 << 20), "more than 262144 bytes");
     refused("a little too much", &padded(MAX_RESPONSE_BYTES), "more than 262144 bytes");
     refused("much, and allowed", &padded(MAX_RESPONSE_BYTES - 2_000), "no assertion");
-    refused("depth", &format!("{}{}", "<a>".repeat(20_000), "</a>".repeat(20_000)), "in each other");
+    refused("depth", &format!("{}{}", "<a>".repeat(20_000), "</a>".repeat(20_000)), "levels");
     refused("breadth", &format!("<a>{}</a>", "<a/>".repeat(50_000)), "more than 4000 elements");
     refused(
         "attributes",
@@ -46,15 +46,15 @@ fn what_is_compressed_is_not_read() {
     bomb.write_all(&vec![b' '; 100 << 20]).expect("written");
     let bomb = BASE64.encode(&bomb.finish().expect("written"));
     let began = Instant::now();
-    let said = XmlSaml.verify(&trust("provider"), &bomb, now().into()).expect_err("it is no XML");
-    assert_eq!(said.to_string(), "it is no XML in UTF-8", "the bytes are read as they came");
+    let said = XmlSaml.verify(&trust("provider"), &bomb, now().into()).expect_err("it is not XML");
+    assert_eq!(said.to_string(), "it is not XML in UTF-8", "the bytes are read as they came");
     assert!(began.elapsed() < Duration::from_secs(5), "nothing was inflated");
 }
 
 /// The most expensive canonicalization within the limits: namespaces in scope of many elements, retained by a prefix
 /// list. The document is modified after signing, which is detected only after both canonicalizations.
 #[test]
-fn the_costliest_that_is_allowed_is_made_canonical_and_more_is_not_looked_at() {
+fn canonicalization_accepts_its_bound_and_refuses_more() {
     let heavy = |prefixes: usize, namespaces: usize, uri: usize| {
         let declared: String =
             (0..namespaces).map(|n| format!(" xmlns:n{n:02}=\"{}\"", "u".repeat(uri))).collect();
@@ -74,10 +74,10 @@ fn the_costliest_that_is_allowed_is_made_canonical_and_more_is_not_looked_at() {
         parts.around("_r", &sign(&parts.assertion("_a"), "_a", &scheme)).replace(HERE, "")
     };
     refused("the most", &heavy(16, 28, 30), "it was changed after it was signed");
-    refused("long URIs", &heavy(16, 28, 230), "its canonical form would be many times as long");
+    refused("long URIs", &heavy(16, 28, 230), "its canonical form is too long");
     refused("prefixes", &heavy(17, 28, 230), "more than 16 prefixes");
     refused("namespaces", &heavy(16, 31, 230), "more than 32 namespaces hold");
-    refused("a long URI", &heavy(16, 28, 256), "a namespace has more than 256 bytes");
+    refused("a long URI", &heavy(16, 28, 256), "a namespace declaration must be at most 256 bytes");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn what_is_no_xml_or_no_base64_is_refused() {
 #[test]
 fn an_encrypted_assertion_is_told_apart() {
     let encrypted = Parts::default().around("_r", "<saml:EncryptedAssertion/>").replace(HERE, "");
-    refused("encrypted", &encrypted, "turn encryption off at the provider");
+    refused("encrypted", &encrypted, "turn off encryption at the provider");
 }
 
 /// Applies mutations to a text, which stays valid UTF-8.

@@ -9,7 +9,7 @@ use crate::idp::{
 };
 
 #[test]
-fn what_is_not_signed_by_the_provider_as_it_should_be_is_refused() {
+fn response_without_a_valid_provider_signature_is_refused() {
     let parts = Parts::default();
     let unsigned = parts.around("_r", &parts.assertion("_a")).replace(HERE, "");
     refused("unsigned", &unsigned, "it is not signed");
@@ -19,7 +19,11 @@ fn what_is_not_signed_by_the_provider_as_it_should_be_is_refused() {
             .replace(HERE, "")
             .replace("{assertion}", &sign(&parts.assertion("_a"), "_a", &scheme))
     };
-    refused("another key", &with(Scheme { key: "other", ..Scheme::default() }), "not by the key");
+    refused(
+        "another key",
+        &with(Scheme { key: "other", ..Scheme::default() }),
+        "does not verify with the key",
+    );
     let of = |signature: &str| Scheme { signature: signature.to_owned(), ..Scheme::default() };
     for weak in [
         "http://www.w3.org/2000/09/xmldsig#rsa-sha1",
@@ -29,30 +33,30 @@ fn what_is_not_signed_by_the_provider_as_it_should_be_is_refused() {
         "none",
         "",
     ] {
-        refused(weak, &with(of(weak)), "an algorithm that is not taken");
+        refused(weak, &with(of(weak)), "signature algorithm is not supported");
     }
     let other = of("http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha256");
-    refused("a signature of another kind", &with(other), "of another kind");
+    refused("a signature of another kind", &with(other), "does not match the key");
     for weak in
         ["http://www.w3.org/2000/09/xmldsig#sha1", "http://www.w3.org/2001/04/xmldsig-more#md5", "none"]
     {
         refused(
             weak,
             &with(Scheme { digest: weak.to_owned(), ..Scheme::default() }),
-            "a digest that is not taken",
+            "digest algorithm is not supported",
         );
     }
     let signed = parts.signed();
     refused("changed", &signed.replace("ada@", "eve@"), "changed after it was signed");
     let info = signed.replace("Id=\"signed-_a", "Id=\"signed-_b");
-    refused("a changed SignedInfo", &info, "not by the key");
+    refused("a changed SignedInfo", &info, "does not verify with the key");
     let empty = signed.split("<ds:SignatureValue>").collect::<Vec<_>>();
     let empty = format!(
         "{}<ds:SignatureValue></ds:SignatureValue>{}",
         empty[0],
         empty[1].split_once("</ds:SignatureValue>").expect("its end").1
     );
-    refused("an empty signature", &empty, "not by the key");
+    refused("an empty signature", &empty, "does not verify with the key");
 }
 
 #[test]
@@ -64,19 +68,22 @@ fn the_key_in_the_response_is_not_looked_at() {
     );
     let scheme = Scheme { key: "other", more, ..Scheme::default() };
     let forged = parts.around("_r", &sign(&parts.assertion("_a"), "_a", &scheme)).replace(HERE, "");
-    refused("a key that it brings along", &forged, "not by the key");
+    refused("a key that it brings along", &forged, "does not verify with the key");
 }
 
 #[test]
 fn a_certificate_that_cannot_sign_is_refused() {
     let signed = Parts::default().signed();
-    for (name, said) in
-        [("weak", "too short"), ("short", "too short"), ("long", "too long"), ("edwards", "must be RSA")]
-    {
+    for (name, said) in [
+        ("weak", "at least 2048"),
+        ("short", "at least 2048"),
+        ("long", "at most 8192"),
+        ("edwards", "must be RSA"),
+    ] {
         assert!(verify_with(&trust(name), &signed).expect_err(name).contains(said), "{name}");
     }
     let garbage = SamlTrust { certificate: "MAQwAgUA".to_owned(), ..trust("provider") };
-    assert!(verify_with(&garbage, &signed).expect_err("garbage").contains("cannot be read"));
+    assert!(verify_with(&garbage, &signed).expect_err("garbage").contains("is not readable"));
     for (name, is_taken) in [
         ("provider", true),
         ("curve", true),
@@ -100,17 +107,17 @@ fn what_is_not_for_this_service_or_of_this_provider_is_refused() {
         (
             "another audience",
             Parts { conditions: conditions(&at(-60), &at(60), "https://other.example"), ..parts.clone() },
-            "its audience is `https://other.example`",
+            "its Audience is `https://other.example`",
         ),
         (
             "an audience that begins alike",
             Parts { conditions: conditions(&at(-60), &at(60), &format!("{AUDIENCE}0")), ..parts.clone() },
-            "its audience is",
+            "its Audience is",
         ),
         (
             "no audience",
             Parts { conditions: "<saml:Conditions/>".to_owned(), ..parts.clone() },
-            "names no audience",
+            "has no Audience",
         ),
         ("no conditions", Parts { conditions: String::new(), ..parts.clone() }, "has no Conditions"),
         (
@@ -119,7 +126,7 @@ fn what_is_not_for_this_service_or_of_this_provider_is_refused() {
                 conditions: parts.conditions.replace("</saml:Conditions>", "<saml:Condition/></saml:Conditions>"),
                 ..parts.clone()
             },
-            "its condition `Condition` is not known",
+            "its condition `Condition` is not supported",
         ),
         (
             "another recipient",
@@ -132,31 +139,31 @@ fn what_is_not_for_this_service_or_of_this_provider_is_refused() {
         (
             "another destination",
             Parts { destination: "Destination=\"https://other.example/acs\"".to_owned(), ..parts.clone() },
-            "its Destination is not this service",
+            "its Destination must be",
         ),
         ("no destination", Parts { destination: String::new(), ..parts.clone() }, "has no Destination"),
         (
             "another request",
             Parts { answers: Some("_other".to_owned()), ..parts.clone() },
-            "answer different requests (InResponseTo)",
+            "the InResponseTo of the response and of its assertion differ",
         ),
         (
             "a request in the assertion only",
             Parts { answers: None, ..parts.clone() },
-            "answer different requests (InResponseTo)",
+            "the InResponseTo of the response and of its assertion differ",
         ),
         (
             "a request in the response only",
             Parts { confirmation: confirmation(RECIPIENT, "", &at(60)), ..parts.clone() },
-            "answer different requests (InResponseTo)",
+            "the InResponseTo of the response and of its assertion differ",
         ),
-        ("another issuer", Parts { issuer: "https://evil.example".to_owned(), ..parts.clone() }, "its Issuer is not the provider"),
+        ("another issuer", Parts { issuer: "https://evil.example".to_owned(), ..parts.clone() }, "its Issuer must be"),
         (
             "a holder of a key",
             Parts { confirmation: parts.confirmation.replace("cm:bearer", "cm:holder-of-key"), ..parts.clone() },
-            "not confirmed for the bearer",
+            "has no bearer confirmation",
         ),
-        ("nobody confirmed", Parts { confirmation: String::new(), ..parts.clone() }, "not confirmed"),
+        ("nobody confirmed", Parts { confirmation: String::new(), ..parts.clone() }, "no bearer confirmation"),
         ("nobody signed in", Parts { statements: String::new(), ..parts.clone() }, "AuthnStatement"),
         ("no name", Parts { name: String::new(), ..parts.clone() }, "has no NameID"),
         (
@@ -166,7 +173,7 @@ fn what_is_not_for_this_service_or_of_this_provider_is_refused() {
                     .to_owned(),
                 ..parts.clone()
             },
-            "of the format emailAddress",
+            "must be emailAddress",
         ),
         (
             "two names",
@@ -179,7 +186,7 @@ fn what_is_not_for_this_service_or_of_this_provider_is_refused() {
 }
 
 #[test]
-fn what_is_not_valid_now_is_refused_beyond_a_small_difference_of_clocks() {
+fn expired_or_early_response_is_refused_beyond_clock_skew() {
     let answers = format!("InResponseTo=\"{REQUEST}\"");
     let valid = |from: i64, until: i64| Parts {
         conditions: conditions(&at(from), &at(until), AUDIENCE),
@@ -204,7 +211,7 @@ fn what_is_not_valid_now_is_refused_beyond_a_small_difference_of_clocks() {
     let open = confirmation(RECIPIENT, &answers, "").replace(" NotOnOrAfter=\"\"", "");
     refused("for ever", &Parts { confirmation: open, ..Parts::default() }.signed(), "no NotOnOrAfter");
     let odd = confirmation(RECIPIENT, &answers, "tomorrow");
-    refused("no time", &Parts { confirmation: odd, ..Parts::default() }.signed(), "is no time");
+    refused("no time", &Parts { confirmation: odd, ..Parts::default() }.signed(), "is not a valid time");
     let over = format!("<saml:AuthnStatement AuthnInstant=\"{0}\" SessionNotOnOrAfter=\"{0}\"/>", at(-3_600));
     let over = Parts { statements: over, ..Parts::default() };
     refused("a session that is over", &over.signed(), "the session at the provider has ended");
@@ -213,7 +220,7 @@ fn what_is_not_valid_now_is_refused_beyond_a_small_difference_of_clocks() {
 }
 
 #[test]
-fn what_is_valid_for_more_than_a_day_is_refused_and_a_session_may_last() {
+fn response_valid_for_over_a_day_is_refused_unlike_a_session() {
     const DAY: i64 = 86_400;
     let answers = format!("InResponseTo=\"{REQUEST}\"");
     let valid = |until: &str| Parts { conditions: conditions(&at(-60), until, AUDIENCE), ..Parts::default() };
@@ -226,8 +233,8 @@ fn what_is_valid_for_more_than_a_day_is_refused_and_a_session_may_last() {
     for far in
         [at(DAY + 1).as_str(), "2099-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "9999-12-31T23:59:59-23:59"]
     {
-        refused(far, &valid(far).signed(), "it is valid for too long: its NotOnOrAfter");
-        refused(far, &confirmed(far).signed(), "it is valid for too long: its NotOnOrAfter");
+        refused(far, &valid(far).signed(), "its validity is too long: its NotOnOrAfter");
+        refused(far, &confirmed(far).signed(), "its validity is too long: its NotOnOrAfter");
         let session =
             format!("<saml:AuthnStatement AuthnInstant=\"{}\" SessionNotOnOrAfter=\"{far}\"/>", at(-5));
         let session = Parts { statements: session, ..Parts::default() };
@@ -258,7 +265,7 @@ fn of_two_confirmations_for_the_bearer_none_is_chosen() {
         (confirmation(RECIPIENT, &answers, &at(60)), confirmation(RECIPIENT, &answers, &at(3_600)));
     for both in [format!("{early}{late}"), format!("{late}{early}")] {
         let parts = Parts { confirmation: both, ..Parts::default() };
-        refused("two", &parts.signed(), "confirmed for the bearer more than once");
+        refused("two", &parts.signed(), "more than one bearer confirmation");
     }
     let holder = early.replace("cm:bearer", "cm:holder-of-key");
     let parts = Parts { confirmation: format!("{holder}{late}"), ..Parts::default() };
@@ -266,7 +273,7 @@ fn of_two_confirmations_for_the_bearer_none_is_chosen() {
 }
 
 #[test]
-fn a_provider_that_refuses_is_named_in_the_words_of_the_standard_alone() {
+fn refusal_of_the_provider_is_reported_by_status_code_only() {
     let failed = |outer: &str, inner: &str, message: &str| Parts {
         status: format!(
             "<samlp:Status><samlp:StatusCode Value=\"{outer}\"><samlp:StatusCode Value=\"{inner}\"/>\
@@ -279,10 +286,10 @@ fn a_provider_that_refuses_is_named_in_the_words_of_the_standard_alone() {
     for (parts, said) in [
         (
             failed(&urn("Responder"), &urn("AuthnFailed"), call),
-            "the provider refused: Responder, AuthnFailed; its log",
+            "the provider rejected the sign-in: Responder, AuthnFailed; its log",
         ),
-        (failed(&urn("Requester"), call, ""), "the provider refused: Requester; its log"),
-        (failed(&urn(call), call, call), "the provider refused, and what its log"),
+        (failed(&urn("Requester"), call, ""), "the provider rejected the sign-in: Requester; its log"),
+        (failed(&urn(call), call, call), "the provider rejected the sign-in; its log"),
     ] {
         for xml in [parts.around("_r", "").replace(HERE, ""), parts.signed()] {
             refused("a failure", &xml, said);
@@ -295,7 +302,7 @@ fn a_provider_that_refuses_is_named_in_the_words_of_the_standard_alone() {
     ] {
         let why =
             verify(&unsigned.around("_r", "<saml:Assertion/>").replace(HERE, "")).expect_err("unsigned");
-        assert!(why.contains("not this service") || why.contains("not the provider"), "{why}");
+        assert!(why.contains("its Destination must be") || why.contains("its Issuer must be"), "{why}");
         assert!(!why.contains("900"), "{why}");
     }
     assert_eq!(verify("<a></call-me>").expect_err("no XML"), "it is not XML (line 1, column 4)");

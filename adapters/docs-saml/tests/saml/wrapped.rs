@@ -31,12 +31,12 @@ fn and_so_do_others() {
 }
 
 #[test]
-fn each_signature_has_to_be_right_and_of_two_assertions_none_is_chosen() {
+fn every_signature_is_verified_and_two_assertions_are_refused() {
     let (parts, own) = (Parts::default(), Scheme::default());
     let other = Scheme { key: "other", ..Scheme::default() };
     let (good, forged) = (parts.signed_assertion(), sign(&parts.assertion("_a"), "_a", &other));
     let in_response = |content: &str, scheme: &Scheme| sign(&parts.around("_r", content), "_r", scheme);
-    let not_ours = "not by the key";
+    let not_ours = "does not verify with the key";
     refused("a response by another key around a good assertion", &in_response(&good, &other), not_ours);
     refused("a good response around an assertion by another key", &in_response(&forged, &own), not_ours);
     let changed = good.replace(EMAIL, ADMIN);
@@ -50,7 +50,7 @@ fn each_signature_has_to_be_right_and_of_two_assertions_none_is_chosen() {
 }
 
 #[test]
-fn a_signature_that_says_more_than_it_may_is_refused_even_by_the_right_key() {
+fn signature_with_extra_elements_is_refused_despite_valid_key() {
     let parts = Parts::default();
     let with =
         |scheme: Scheme| parts.around("_r", &sign(&parts.assertion("_a"), "_a", &scheme)).replace(HERE, "");
@@ -60,16 +60,20 @@ fn a_signature_that_says_more_than_it_may_is_refused_even_by_the_right_key() {
     };
     let two = "two transforms";
     for (what, scheme, said) in [
-        ("the whole document", Scheme { uri: Some(String::new()), ..Scheme::default() }, "something else"),
+        (
+            "the whole document",
+            Scheme { uri: Some(String::new()), ..Scheme::default() },
+            "the element that contains it",
+        ),
         (
             "an address",
             Scheme { uri: Some("https://evil.example/a".to_owned()), ..Scheme::default() },
-            "something else",
+            "the element that contains it",
         ),
         (
             "an XPointer",
             Scheme { uri: Some("#xpointer(id('_a'))".to_owned()), ..Scheme::default() },
-            "something else",
+            "the element that contains it",
         ),
         ("a path", transforms(&[ENVELOPED, "http://www.w3.org/TR/1999/REC-xpath-19991116", EXCLUSIVE]), two),
         ("a stylesheet", transforms(&[ENVELOPED, "http://www.w3.org/TR/1999/REC-xslt-19991116"]), two),
@@ -94,7 +98,7 @@ fn a_signature_that_says_more_than_it_may_is_refused_even_by_the_right_key() {
                         .to_owned(),
                 ..Scheme::default()
             },
-            "and nothing else",
+            "must have exactly",
         ),
     ] {
         refused(what, &with(scheme), said);
@@ -113,5 +117,5 @@ fn a_comment_cuts_no_address() {
     }
     let name = Parts::default().name.replace(EMAIL, "admin@example.com<a/>.evil.example");
     let nested = Parts { name, ..Parts::default() };
-    refused("an element in the address", &nested.signed(), "must have text only");
+    refused("an element in the address", &nested.signed(), "must have text content only");
 }

@@ -381,7 +381,7 @@ async fn a_host_that_says_nothing_is_given_up() {
             (Limits { time: short, ..Limits::default() }, WebError::TimedOut(short)),
             (
                 Limits { idle: short, ..Limits::default() },
-                WebError::Unreachable("the server does not answer".to_owned()),
+                WebError::Unreachable("the server does not respond".to_owned()),
             ),
         ] {
             let error = client(Outbound::Private).with_limits(limits).get(&server.url(path)).await;

@@ -36,7 +36,7 @@ async fn a_program_that_is_never_ready_is_given_up() {
     let pool = WorkerPool::new(Program::at(PROGRAM).arg("silent"), options);
     let error = render(&pool, book("right")).await.expect_err("it is not ready");
     assert!(
-        matches!(&error, PdfError::Failed(why) if why.contains("not ready after 0.05 seconds")),
+        matches!(&error, PdfError::Failed(why) if why.contains("not ready within 0.05 seconds")),
         "{error}"
     );
     assert_eq!(children(), Vec::<i32>::new());
@@ -49,7 +49,7 @@ async fn a_worker_without_its_adapter_is_a_failure() {
     let error = render(&unable, book("right")).await.expect_err("no fonts");
     assert_eq!(error, PdfError::Failed("there are no fonts".to_owned()));
     let error = unable.convert(document("right")).await.expect_err("no converter");
-    assert_eq!(error, ConvertError::Failed("this worker converts no documents".to_owned()));
+    assert_eq!(error, ConvertError::Failed("this worker does not convert documents".to_owned()));
 }
 
 #[tokio::test]
@@ -69,11 +69,11 @@ async fn a_frame_that_is_too_large_is_not_read() {
     let _alone = alone().await;
     for part in ["too large a frame", "too large an outline"] {
         let error = render(&playing(part, WIDE), book("right")).await.expect_err(part);
-        assert_eq!(error, PdfError::TooLarge("a PDF has at most 4 MiB".to_owned()), "{part}");
+        assert_eq!(error, PdfError::TooLarge("the PDF must be at most 4 MiB".to_owned()), "{part}");
         all_is_well(&pool(WIDE)).await;
     }
     let error = playing("too many files", WIDE).unpack(Bytes::from_static(b"a")).await.expect_err("too many");
-    assert!(matches!(&error, ConvertError::TooLarge(why) if why.contains("more than 4 MiB")), "{error}");
+    assert!(matches!(&error, ConvertError::TooLarge(why) if why.contains("at most 4 MiB")), "{error}");
     all_is_well(&pool(WIDE)).await;
 }
 

@@ -166,7 +166,9 @@ async fn an_archive_comes_back_as_its_files() {
     let error = pool.unpack(Bytes::from_static(b"1 2 3 4 5")).await.expect_err("too much");
     assert_eq!(
         error,
-        ConvertError::TooLarge("the archive has more than 4 MiB in it; pack less into it".to_owned())
+        ConvertError::TooLarge(
+            "the archive must be at most 4 MiB when unpacked; put fewer files into it".to_owned()
+        )
     );
     all_is_well(&pool).await;
 }
@@ -220,9 +222,9 @@ async fn harmful_specifications_are_rejected_with_advice() {
     let waiting = WorkerLimits { wall: Duration::from_millis(50), ..WIDE };
     for (what, limits, told) in [
         ("too large", WIDE, "the actor finds it too large"),
-        ("overflow", WIDE, "the specification cannot be read: it stopped the program that reads it; "),
-        ("spin", computing, "the specification takes more than 1 seconds of computing to read; "),
-        ("sleep", waiting, "the specification takes longer than 0.05 seconds to read; "),
+        ("overflow", WIDE, "the specification crashed its parser; "),
+        ("spin", computing, "the specification exceeded the CPU time limit of 1 seconds; "),
+        ("sleep", waiting, "the specification exceeded the time limit of 0.05 seconds; "),
     ] {
         let entry = SpecFile { location: what.to_owned(), ..SpecFile::default() };
         let error = pool(limits).read(SpecFiles { entry, others: Vec::new() }).await.expect_err("refused");
