@@ -211,7 +211,11 @@ impl Txn for FaultTxn {
         self.faults.applied.fetch_add(1, Ordering::SeqCst);
         let lost = call.fault == Some(Fault::UnknownApplied);
         call.leave().await;
-        if lost { Err(StoreError::Unknown("the answer was lost on purpose".to_owned())) } else { Ok(()) }
+        if lost {
+            Err(StoreError::Unknown("the response was dropped by fault injection".to_owned()))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -266,10 +270,12 @@ impl Faults {
         match fault {
             Some(Fault::Conflict) => return Err(StoreError::Conflict),
             Some(Fault::Unavailable) => {
-                return Err(StoreError::Unavailable("the store is away on purpose".to_owned()));
+                return Err(StoreError::Unavailable(
+                    "the store was made unavailable by fault injection".to_owned(),
+                ));
             }
             Some(Fault::UnknownLost) => {
-                return Err(StoreError::Unknown("the batch was lost on purpose".to_owned()));
+                return Err(StoreError::Unknown("the batch was dropped by fault injection".to_owned()));
             }
             Some(Fault::Yield) => {
                 for _ in 0..1 + n % 3 {

@@ -93,7 +93,7 @@ impl<S: SearchIndex> SearchIndex for FaultSearch<S> {
     async fn apply(&self, changes: Vec<IndexChange>, position: Option<FeedPos>) -> Result<(), SearchError> {
         let one_less = |batches: usize| batches.checked_sub(1);
         if self.refusing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok() {
-            return Err(SearchError::Unavailable("told to".to_owned()));
+            return Err(SearchError::Unavailable("made unavailable by fault injection".to_owned()));
         }
         // The sender lives as long as `self`, so only `release` ends the wait.
         let _ = self.is_open.subscribe().wait_for(|open| *open).await;

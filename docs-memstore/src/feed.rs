@@ -102,7 +102,7 @@ impl Feed {
             .filter(|(of, _)| of.parse() == Ok(topic))
             .and_then(|(_, n)| n.parse::<u64>().ok())
             .filter(|n| (1..=last).contains(n) && *position(topic, *n).0 == **text)
-            .ok_or(StoreError::Misuse("a position that this store never gave for this topic"))
+            .ok_or(StoreError::Misuse("the position is not from this topic of this store"))
     }
 }
 

@@ -170,7 +170,7 @@ impl Inner {
                 let before = match now(&key) {
                     None => 0,
                     Some(Value::Int(n)) => *n,
-                    Some(_) => return Err(StoreError::Misuse("an addition to what is not a number")),
+                    Some(_) => return Err(StoreError::Misuse("an addition to a value that is not a number")),
                 };
                 let after = before.checked_add(by).ok_or(StoreError::Misuse("a counter overflows"))?;
                 Ok((key, Some(Value::Int(after))))

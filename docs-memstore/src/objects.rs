@@ -96,7 +96,7 @@ impl fmt::Debug for MemObjects {
 impl Objects for MemObjects {
     async fn put(&self, domain: &str, objects: &[(Hash, Bytes)]) -> StoreResult<()> {
         if objects.iter().any(|(hash, bytes)| Hash::of(bytes) != *hash) {
-            return Err(StoreError::Misuse("an object under a hash that is not its own"));
+            return Err(StoreError::Misuse("an object has the hash of other bytes"));
         }
         if objects.is_empty() {
             return Ok(());
@@ -118,7 +118,7 @@ impl Objects for MemObjects {
         };
         for (hash, bytes) in hashes.iter().zip(&found) {
             if bytes.as_ref().is_some_and(|bytes| Hash::of(bytes) != *hash) {
-                return Err(StoreError::Corrupt(format!("the bytes of object {hash} do not fit its hash")));
+                return Err(StoreError::Corrupt(format!("the bytes of object {hash} do not match its hash")));
             }
         }
         Ok(found)

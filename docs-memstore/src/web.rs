@@ -96,6 +96,6 @@ impl Web for MemWeb {
                 None => return Err(WebError::Status(404)),
             }
         }
-        Err(WebError::Unreachable(format!("it redirects more than {MAX_REDIRECTS} times")))
+        Err(WebError::Unreachable(format!("the host redirects more than {MAX_REDIRECTS} times")))
     }
 }

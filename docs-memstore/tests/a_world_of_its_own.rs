@@ -85,7 +85,7 @@ async fn a_commit_whose_answer_is_lost_is_not_done_twice() {
 }
 
 #[tokio::test]
-async fn a_store_that_is_away_is_an_error_that_says_so_and_leaves_nothing_half_done() {
+async fn unavailable_store_returns_an_error_without_partial_writes() {
     let docs = fresh_docs().await;
     docs.store.follow(Plan::none().away_after(docs.store.applied()));
     let away = docs.me().org(&docs.org).spaces().create(CreateSpace::default()).await.expect_err("away");

@@ -82,10 +82,13 @@ impl std::fmt::Display for Table<'_> {
     }
 }
 
-/// Returns `true` if a kind can be part of a table name: lower-case letters, digits and `_`, at most 30 characters.
+/// Maximum length of a kind in characters.
+pub(crate) const MAX_KIND: usize = 30;
+
+/// Returns `true` if a kind can be part of a table name: 1 to [`MAX_KIND`] lower-case letters, digits and `_`.
 pub(crate) fn is_kind(name: &str) -> bool {
     let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
-    (1..=30).contains(&name.len()) && name.bytes().all(plain)
+    (1..=MAX_KIND).contains(&name.len()) && name.bytes().all(plain)
 }
 
 fn class_of(key: &str) -> &str {

@@ -110,17 +110,18 @@ impl TableObjects {
             Some(ObjectLocation::Row(bytes)) => bytes,
             Some(ObjectLocation::Blob(name)) => {
                 let blobs = self.blobs.as_ref().ok_or_else(|| {
-                    let why = "its bytes lie outside the database, and no place for them was given";
-                    StoreError::Unavailable(format!("object {hash} cannot be read: {why}"))
+                    let why = "its bytes are stored outside of the database, and no blob storage is \
+                               configured";
+                    StoreError::Unavailable(format!("cannot read object {hash}: {why}"))
                 })?;
                 let bytes = blobs.get(&name).await?;
                 bytes.ok_or_else(|| {
-                    StoreError::Corrupt(format!("the blob `{name}` of object {hash} is gone"))
+                    StoreError::Corrupt(format!("the blob `{name}` of object {hash} no longer exists"))
                 })?
             }
         };
         if Hash::of(&bytes) != hash {
-            return Err(StoreError::Corrupt(format!("the bytes of object {hash} do not fit its hash")));
+            return Err(StoreError::Corrupt(format!("the bytes of object {hash} do not match its hash")));
         }
         Ok(Some(bytes))
     }
@@ -141,7 +142,7 @@ impl fmt::Debug for TableObjects {
 impl Objects for TableObjects {
     async fn put(&self, domain: &str, objects: &[(Hash, Bytes)]) -> StoreResult<()> {
         if objects.iter().any(|(hash, bytes)| Hash::of(bytes) != *hash) {
-            return Err(StoreError::Misuse("an object under a hash that is not its own"));
+            return Err(StoreError::Misuse("an object has the hash of other bytes"));
         }
         if objects.is_empty() {
             return Ok(());
@@ -166,7 +167,7 @@ impl Objects for TableObjects {
         let located: Vec<_> = stream::iter(new).buffered(BLOBS_AT_ONCE).try_collect().await?;
         let has_blobs = located.iter().any(|(.., location)| matches!(location, ObjectLocation::Blob(_)));
         if has_blobs && (self.clock.now() - now).to_std().is_ok_and(|took| took >= MAX_PUT) {
-            return Err(StoreError::Unavailable("the place for large objects took too long".into()));
+            return Err(StoreError::Unavailable("the blob storage exceeded its time limit".into()));
         }
         self.rows.insert(domain, located, now).await
     }
@@ -205,7 +206,7 @@ impl Objects for TableObjects {
         }
         let Some(blobs) = &self.blobs else {
             return Err(StoreError::Unavailable(
-                "no place was given for large objects, where some lie".into(),
+                "some objects are stored as blobs, and no blob storage is configured".into(),
             ));
         };
         // Blobs are deleted first. After an interruption, the next sweep finds the remaining rows.
@@ -275,7 +276,7 @@ fn is_ours(name: &str) -> bool {
 async fn require_owner(blobs: &dyn Blobs, owner: &str) -> StoreResult<()> {
     match blobs.get(OWNER).await? {
         Some(found) if found == owner.as_bytes() => Ok(()),
-        Some(_) => Err(StoreError::Misuse("the place for large objects belongs to another database")),
+        Some(_) => Err(StoreError::Misuse("the blob storage belongs to another database")),
         None => blobs.put(OWNER, Bytes::copy_from_slice(owner.as_bytes())).await,
     }
 }

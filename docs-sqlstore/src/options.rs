@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use docs_ports::{Clock, SystemClock};
 use docs_store::Blobs;
 
-use crate::layout::{Layout, is_kind};
+use crate::layout::{Layout, MAX_KIND, is_kind};
 
 /// Maximum size of an object in the database, in bytes. Larger ones are stored in [`Blobs`], if configured.
 pub const INLINE: usize = 128 * 1024;
@@ -190,8 +190,8 @@ impl fmt::Debug for Options {
 pub enum OpenError {
     /// A newer program has migrated the database.
     #[error(
-        "the database {place} has schema {found}, and this program knows schemas up to {known}: start the program \
-         that wrote it, or a newer one; nothing was changed"
+        "the database {place} has schema {found}, and this program supports up to {known}; start a newer \
+         program (nothing was changed)"
     )]
     Newer {
         /// The file, or the database and its server.
@@ -202,7 +202,7 @@ pub enum OpenError {
         known: i64,
     },
     /// The database cannot be reached, read or written.
-    #[error("the database {place} cannot be used: {why}")]
+    #[error("the database {place} is unusable: {why}")]
     Unusable {
         /// The file, or the database and its server, without a password.
         place: String,
@@ -210,21 +210,21 @@ pub enum OpenError {
         why: String,
     },
     /// Other programs have the store open, and it was opened with [`Sharing::Alone`].
-    #[error("the database {place} is in use: stop all servers and other commands on it, and try again")]
+    #[error("the database {place} is in use; stop all servers and other commands on it, then try again")]
     InUse {
         /// The file, or the database and its server.
         place: String,
     },
     /// A program has opened the store with [`Sharing::Alone`].
-    #[error("the database {place} is being rebuilt by another program: try again when that has ended")]
+    #[error("the database {place} is being rebuilt by another program; try again when it has finished")]
     Taken {
         /// The file, or the database and its server.
         place: String,
     },
     /// The address of the database is malformed.
-    #[error("the address of the database is not understood: {0}")]
+    #[error("the address of the database is invalid: {0}")]
     Address(String),
     /// The name of a record kind cannot be part of a table name.
-    #[error("`{0}` cannot name a table: lower-case letters, digits and `_`, 1 to 30 of them")]
+    #[error("`{0}` must have 1 to {MAX_KIND} lower-case letters, digits and `_` to be part of a table name")]
     Kind(String),
 }

@@ -23,7 +23,8 @@ impl Cell {
             Value::Live(record) => record.to_json()?,
             Value::Json(json) => json.clone(),
         };
-        let text = String::from_utf8(json.into()).map_err(|_| StoreError::Misuse("a value is not JSON"))?;
+        let text =
+            String::from_utf8(json.into()).map_err(|_| StoreError::Misuse("a value is not valid JSON"))?;
         Ok(Self::Json(text))
     }
 
@@ -34,7 +35,7 @@ impl Cell {
     pub(crate) fn record(value: &Value) -> StoreResult<String> {
         match Self::of(value)? {
             Self::Json(text) => Ok(text),
-            Self::Int(_) | Self::Unit => Err(StoreError::Misuse("a key of a record holds only records")),
+            Self::Int(_) | Self::Unit => Err(StoreError::Misuse("a record key has a value of another kind")),
         }
     }
 }

@@ -123,7 +123,7 @@ impl Plan {
     /// When the contract does not permit the fault at that step, see [`Fault::fits`], and when `n` is 0.
     #[must_use]
     pub fn at(mut self, step: Step, n: u64, fault: Fault) -> Self {
-        assert!(fault.fits(step), "no store answers {step:?} with {fault:?}");
+        assert!(fault.fits(step), "no store responds to {step:?} with {fault:?}");
         assert!(n > 0, "calls are counted from 1");
         self.at.insert((step, n), fault);
         self

@@ -19,7 +19,7 @@ pub(super) async fn push(
     files: &mut dyn PushFiles,
 ) -> Result<Commit, GitError> {
     if !request.reference.starts_with("refs/") {
-        return Err(GitError::Ref("write the full name of a branch, like `refs/heads/main`".to_owned()));
+        return Err(GitError::Ref("must be the full name of a branch, like `refs/heads/main`".to_owned()));
     }
     let fault = {
         let mut repository = shared.repository.lock();
@@ -89,7 +89,7 @@ fn make(
     for PushFile { path, bytes } in given {
         check_push_path(&path)?;
         if written.contains(&path) {
-            return Err(GitError::Path(format!("`{path}` is given twice")));
+            return Err(GitError::Path(format!("`{path}` is a duplicate")));
         }
         links.remove(&path);
         files.insert(path.clone(), bytes);
@@ -103,7 +103,7 @@ fn make(
             files.contains_key(folder) || links.contains_key(folder)
         });
         if is_in_a_file || files.keys().chain(links.keys()).any(is_folder) {
-            return Err(GitError::Path(format!("`{path}` would be a file and a folder")));
+            return Err(GitError::Path(format!("`{path}` is both a file and a folder")));
         }
     }
     let content = Hash::of(format!("{request:?}{:?}", entries(&files, &links)).as_bytes());

@@ -181,7 +181,7 @@ async fn a_plan_can_be_replaced() {
 }
 
 #[tokio::test]
-async fn a_store_that_goes_away_after_a_commit_answers_it_and_nothing_more() {
+async fn store_that_fails_after_a_commit_acknowledges_that_commit() {
     let inner = Arc::new(MemStore::new());
     let store = FaultStore::new(Arc::clone(&inner), Plan::none().away_after(1));
     let late = store.begin(Mode::Write, &[]).await.expect("it is there");

@@ -121,7 +121,9 @@ impl State {
             }
             (Op::Add(_, by), None) => Plain::Int(*by),
             (Op::Add(_, by), Some(Plain::Int(n))) => Plain::Int(n + by),
-            (Op::Add(..), Some(_)) => return Err(StoreError::Misuse("an addition to what is not a number")),
+            (Op::Add(..), Some(_)) => {
+                return Err(StoreError::Misuse("an addition to a value that is not a number"));
+            }
         };
         self.data.insert(key.clone(), value);
         self.changed.insert(key, self.commits);

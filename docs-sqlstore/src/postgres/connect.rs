@@ -40,10 +40,10 @@ pub(super) const SETTINGS: &str = "\
 pub(super) fn config(url: &str, options: &Options) -> Result<Config, OpenError> {
     // The error text contains names of options, never their values.
     let mut config: Config = url.parse().map_err(|e: tokio_postgres::Error| {
-        OpenError::Address(format!("{e}: postgres://user:password@host:port/database is one"))
+        OpenError::Address(format!("{e}; use a form like postgres://user:password@host:port/database"))
     })?;
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
-        return Err(OpenError::Address("it names no host".into()));
+        return Err(OpenError::Address("it has no host".into()));
     }
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(options.busy_timeout());
@@ -60,7 +60,7 @@ pub(super) fn config(url: &str, options: &Options) -> Result<Config, OpenError> 
     // Credentials end at the first `@`. A second one is part of the password, which must not be repeated.
     let split = |host: &Host| matches!(host, Host::Tcp(name) if name.contains('@'));
     if config.get_hosts().iter().any(split) {
-        return Err(OpenError::Address("the password has an `@`: write it as %40".into()));
+        return Err(OpenError::Address("an `@` in the password must be written as %40".into()));
     }
     Ok(config)
 }
@@ -83,7 +83,7 @@ pub(super) fn check_plain(config: &Config) -> Result<(), OpenError> {
     match config.get_ssl_mode() {
         SslMode::Disable | SslMode::Prefer => Ok(()),
         _ => Err(OpenError::Address(
-            "it asks for TLS, which needs the feature `tls` or a connector: see `PostgresStore::open_with_tls`".into(),
+            "it requires TLS, which needs the feature `tls` or `PostgresStore::open_with_tls`".into(),
         )),
     }
 }

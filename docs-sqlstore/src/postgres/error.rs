@@ -17,11 +17,11 @@ pub(super) fn store_error(error: &Error, work: Work) -> StoreError {
     match code {
         // Serialization failure, deadlock, lock timeout, and the errors that follow them in the same transaction.
         "40001" | "40P01" | "55P03" | "25P02" if work == Work::Write => StoreError::Conflict,
-        "22003" => StoreError::Misuse("a number is too large for the database: a counter holds 64 bits"),
+        "22003" => StoreError::Misuse("a counter exceeds 64 bits"),
         "XX001" | "XX002" => StoreError::Corrupt(describe(error)),
         _ => match &code[..2] {
-            "22" => StoreError::Misuse("the database cannot hold a value: a text in it is not Unicode"),
-            "54" => StoreError::TooLarge("a batch or a value that the database cannot hold"),
+            "22" => StoreError::Misuse("a value contains text that is not Unicode"),
+            "54" => StoreError::TooLarge("a batch or a value exceeds the limits of the database"),
             _ => StoreError::Unavailable(format!("{}: {}", describe(error), advice(code))),
         },
     }
@@ -35,9 +35,9 @@ pub(super) fn no_connection(error: &PoolError) -> String {
         Some(code) => advice(code.code()),
         // The client does not report the failure in another way.
         None if said.starts_with("error performing TLS handshake") => {
-            "does the server offer TLS, and are `sslmode` and `sslrootcert` of the address right?"
+            "check that the server supports TLS, and `sslmode` and `sslrootcert` of the address"
         }
-        None => "is the server running, and is the address right?",
+        None => "check that the server is running, and the address",
     };
     format!("{said}: {advice}")
 }
@@ -45,7 +45,7 @@ pub(super) fn no_connection(error: &PoolError) -> String {
 /// The message of the database with its code.
 pub(super) fn describe(error: &Error) -> String {
     match (error.as_db_error(), error.source()) {
-        (Some(db), _) => format!("the database says: {} (SQLSTATE {})", db.message(), db.code().code()),
+        (Some(db), _) => format!("error of the database: {} (SQLSTATE {})", db.message(), db.code().code()),
         (None, Some(source)) => format!("{error}: {source}"),
         (None, None) => error.to_string(),
     }
@@ -53,20 +53,20 @@ pub(super) fn describe(error: &Error) -> String {
 
 fn advice(code: &str) -> &'static str {
     match code {
-        "53300" => "raise its max_connections, or open stores with fewer connections",
-        "53100" => "its disk is full, free some space",
-        "53200" => "give it more memory, or fewer connections",
-        "55P03" => "another session holds a lock, try again or look for it in pg_locks",
-        "57014" => "it took too long or was cancelled, try again",
-        "25P03" => "the transaction was left open for too long, begin anew",
-        "25006" => "it is a standby, give the store the address of the primary",
+        "53300" => "raise its max_connections, or use fewer connections per store",
+        "53100" => "free space on its full disk",
+        "53200" => "give it more memory, or use fewer connections",
+        "55P03" => "try again, or find the session that holds the lock in pg_locks",
+        "57014" => "the statement took too long or was cancelled; try again",
+        "25P03" => "the transaction was open for too long; start again",
+        "25006" => "it is a standby; use the address of the primary",
         "28000" | "28P01" => "check the user and the password",
         "3D000" => "create the database",
-        "42501" => "grant the rights on the schema and its tables to the user of the store",
+        "42501" => "grant the user of the store the permissions on the schema and its tables",
         "42P01" | "42703" | "3F000" => {
-            "its tables are not those of the store, restore them and open it again"
+            "tables of the store are missing or altered; restore them, then open the store again"
         }
-        _ if code.starts_with("57P") => "it is stopping or starting, try again",
+        _ if code.starts_with("57P") => "it is stopping or starting; try again",
         _ => "try again",
     }
 }

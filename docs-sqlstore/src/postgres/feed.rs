@@ -43,7 +43,7 @@ impl Pos {
             // The whole text is compared, so only the canonical form of a position is accepted.
             (pos.text(topic) == **text).then_some(pos)
         };
-        parse().ok_or(StoreError::Misuse("a position that this store never gave for this topic"))
+        parse().ok_or(StoreError::Misuse("the position is not from this topic of this store"))
     }
 
     fn text(self, topic: u16) -> String {
@@ -99,7 +99,7 @@ async fn look(shared: &Shared, topic: u16, after: Pos, max: u32) -> StoreResult<
         Found { items: Vec::with_capacity(rows.len()), settled: after, last: after, unsettled: false };
     for row in rows {
         let (pos, key, settled) =
-            item(&row).ok_or_else(|| StoreError::Corrupt("a row of the feed cannot be read".into()))?;
+            item(&row).ok_or_else(|| StoreError::Corrupt("a row of the feed is malformed".into()))?;
         found.last = pos;
         found.unsettled |= !settled;
         if !found.unsettled {
@@ -139,10 +139,7 @@ pub(super) async fn changes(
             return Ok(found.items);
         }
         if Instant::now() >= end {
-            tracing::warn!(
-                topic,
-                "the feed waits for a transaction that has been open for long: see pg_stat_activity"
-            );
+            tracing::warn!(topic, "feed waits for long-running transaction, see pg_stat_activity");
             return Ok(found.items);
         }
         sleep(pause).await;

@@ -29,7 +29,7 @@ pub(super) fn after(shared: &Arc<Shared>, ops: &[Op]) {
     let shared = Arc::clone(shared);
     tokio::spawn(async move {
         if let Err(error) = fold(&shared, &drawn).await {
-            tracing::debug!(%error, "counters are not folded now");
+            tracing::debug!(%error, "failed to fold counters");
         }
         drop(turn);
     });

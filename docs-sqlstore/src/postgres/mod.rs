@@ -139,10 +139,9 @@ impl PostgresStore {
             Ok((found, presence))
         };
         // A server may accept the connection and then not respond.
-        let (schema::Found { schema, era }, presence) =
-            tokio::time::timeout(OPEN, prepared).await.map_err(|_| {
-                unusable("it gives no answer: is it overloaded, or does a lock keep the tables?".into())
-            })??;
+        let (schema::Found { schema, era }, presence) = tokio::time::timeout(OPEN, prepared)
+            .await
+            .map_err(|_| unusable("it does not respond; check its load and its locks".into()))??;
         Ok(Self(Arc::new(Shared {
             pool,
             layout,

@@ -98,9 +98,7 @@ impl ObjectRows for Rows {
             match (data, loc) {
                 (Some(data), _) => Ok((hash(row, 0)?, ObjectLocation::Row(Bytes::copy_from_slice(data)))),
                 (None, Some(loc)) => Ok((hash(row, 0)?, ObjectLocation::Blob(loc))),
-                (None, None) => {
-                    Err(StoreError::Corrupt("an object without bytes and without a place".into()))
-                }
+                (None, None) => Err(StoreError::Corrupt("an object has neither bytes nor a location".into())),
             }
         };
         let found: std::collections::HashMap<Hash, ObjectLocation> =
@@ -212,10 +210,10 @@ fn time(at: DateTime<Utc>) -> Param {
 }
 
 fn get<'a, T: tokio_postgres::types::FromSql<'a>>(row: &'a Row, column: usize) -> StoreResult<T> {
-    row.try_get(column).map_err(|e| StoreError::Corrupt(format!("a row of table obj cannot be read: {e}")))
+    row.try_get(column).map_err(|e| StoreError::Corrupt(format!("a row of table obj is malformed: {e}")))
 }
 
 fn hash(row: &Row, column: usize) -> StoreResult<Hash> {
     let text: &str = get(row, column)?;
-    text.parse().map_err(|e| StoreError::Corrupt(format!("table obj has the hash `{text}`: {e}")))
+    text.parse().map_err(|e| StoreError::Corrupt(format!("table obj has the invalid hash `{text}`: {e}")))
 }

@@ -59,7 +59,7 @@ impl Presence {
         match self.lock(pool).await {
             Ok(true) => Ok(()),
             Ok(false) => unavailable(self.sharing.refused(place.to_owned()).to_string()),
-            Err(why) => unavailable(format!("no connection to the database {place}: {why}")),
+            Err(why) => unavailable(format!("failed to connect to the database {place}: {why}")),
         }
     }
 

@@ -32,19 +32,19 @@ pub(super) async fn prepare(client: &mut Client, layout: &Layout, place: &str) -
     let server = server(client).await.map_err(failed)?;
     if server.version < OLDEST {
         let (major, oldest) = (server.version / 10_000, OLDEST / 10_000);
-        return Err(unusable(format!("it is PostgreSQL {major}, and {oldest} or newer is needed")));
+        return Err(unusable(format!("its version is PostgreSQL {major}, must be {oldest} or newer")));
     }
     if server.encoding != "UTF8" {
-        return Err(unusable(format!("its encoding is {}, and UTF8 is needed", server.encoding)));
+        return Err(unusable(format!("its encoding is {}, must be UTF8", server.encoding)));
     }
     if server.pred_locks < PRED_LOCKS {
         tracing::warn!(
             max_pred_locks_per_transaction = server.pred_locks,
-            "transactions that read much will be repeated: set it to {PRED_LOCKS} or more"
+            "large read transactions will be retried; set the value to {PRED_LOCKS} or more"
         );
     }
     let Some(schema) = server.schema else {
-        return Err(unusable("no schema of its `search_path` exists: create one, or name another".into()));
+        return Err(unusable("no schema of its `search_path` exists; create one, or set another".into()));
     };
     let transaction = client.build_transaction().read_only(false).start().await.map_err(failed)?;
     let known = i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX);
@@ -103,7 +103,7 @@ async fn migrate(transaction: &Transaction<'_>, version: i32) -> Result<(), Erro
         if number > version {
             transaction.batch_execute(sql).await?;
             transaction.execute("INSERT INTO docs_schema (version) VALUES ($1)", &[&number]).await?;
-            tracing::info!(version = number, "the tables were migrated");
+            tracing::info!(version = number, "migrate tables");
         }
     }
     Ok(())
@@ -137,7 +137,7 @@ async fn era(transaction: &Transaction<'_>) -> Result<i32, Error> {
          OR EXISTS (SELECT FROM feed WHERE feed.era = feed_era.era AND feed.xid >= {next})"
     );
     if transaction.execute(&sql, &[]).await? > 0 {
-        tracing::info!("the database was copied from another cluster: its feed goes on in a new era");
+        tracing::info!("continue feed in a new era, because the database was copied from another cluster");
     }
     transaction.query_one("SELECT era FROM feed_era", &[]).await?.try_get(0)
 }

@@ -116,7 +116,7 @@ impl Session {
     }
 
     fn client(&self) -> &Client {
-        self.client.as_ref().expect("the connection is taken out only when the session is dropped")
+        self.client.as_ref().expect("only dropping the session takes its connection")
     }
 
     /// Returns `true` if the transaction has begun and has to be committed or rolled back.
@@ -238,7 +238,7 @@ impl Session {
     }
 
     /// Sends BEGIN, if it was not sent, followed by the requests.
-    #[expect(clippy::type_complexity, reason = "the answers that are awaited next, and nowhere else")]
+    #[expect(clippy::type_complexity, reason = "the type is used in one place only")]
     fn send_all(
         &self,
         statements: Vec<Statement>,
@@ -248,7 +248,7 @@ impl Session {
         let mut state = self.state.lock();
         if state.lost {
             return Err(StoreError::Unavailable(
-                "the connection of the transaction broke: begin anew".into(),
+                "the connection of the transaction was lost; start again".into(),
             ));
         }
         let begin = if state.open { None } else { Some(self.send_begin(&mut state)?) };
@@ -263,7 +263,7 @@ impl Session {
     /// Sends all requests of a commit. A failure before COMMIT is sent means that nothing is applied.
     fn launch(&self, statements: Vec<Statement>, requests: Vec<Request>) -> StoreResult<Flight<'_>> {
         if self.client().is_closed() {
-            return Err(StoreError::Unavailable("the connection to the database broke: try again".into()));
+            return Err(StoreError::Unavailable("the connection to the database was lost; try again".into()));
         }
         let (begin, requests) = self.send_all(statements, requests)?;
         let commit = send(self.client().batch_execute("COMMIT"));
@@ -349,7 +349,7 @@ const LOCK_OUT: &str = "LOCK TABLE ix IN EXCLUSIVE MODE";
 const UNLOCK: &str = "SELECT pg_advisory_unlock_all()";
 
 fn late() -> String {
-    format!("the database did not answer within {} s: look at its load and its locks", ANSWER.as_secs())
+    format!("the database did not respond within {} s; check its load and its locks", ANSWER.as_secs())
 }
 
 fn is_conflict(error: &Error) -> bool {

@@ -55,7 +55,7 @@ pub(super) fn entry(table: Table<'_>, row: &Row) -> StoreResult<(Key, Value)> {
         };
         Ok((Key::from(key), Value::from(cell)))
     };
-    read().map_err(|e| StoreError::Corrupt(format!("a row of table {table} is not one of the store: {e}")))
+    read().map_err(|e| StoreError::Corrupt(format!("a row of table {table} is malformed: {e}")))
 }
 
 /// Selects the keys that exist.
@@ -132,9 +132,9 @@ impl<'a> Changes<'a> {
         match op {
             Op::Delete(key) => self.deletes.push(key.to_string()),
             Op::Add(key, by) if is_counter => self.adds.push((key.to_string(), *by)),
-            Op::Add(..) => return Err(StoreError::Misuse("an addition to what is no counter")),
+            Op::Add(..) => return Err(StoreError::Misuse("an addition to a key that is not a counter")),
             Op::Put(..) | Op::Create(..) if is_counter => {
-                return Err(StoreError::Misuse("a counter is only added to"));
+                return Err(StoreError::Misuse("a counter can only be added to"));
             }
             Op::Put(key, value) => self.puts.push(self.table, key, value)?,
             Op::Create(key, value) => self.creates.push(self.table, key, value)?,

@@ -87,7 +87,7 @@ pub(super) fn split(url: &str) -> Result<(String, TlsOptions), OpenError> {
     let mode = match mode {
         None if is_system => Mode::VerifyFull,
         Some(weaker) if is_system && weaker != Mode::VerifyFull => {
-            return Err(OpenError::Address("`sslrootcert=system` needs `sslmode=verify-full`".into()));
+            return Err(OpenError::Address("`sslrootcert=system` requires `sslmode=verify-full`".into()));
         }
         mode => mode.unwrap_or(Mode::Prefer),
     };
@@ -121,7 +121,7 @@ fn read_mode(text: &str) -> Result<Mode, OpenError> {
 
 /// Creates the factory of encrypted connections.
 pub(super) fn connector(options: &TlsOptions) -> Result<MakeRustlsConnect, OpenError> {
-    let unusable = |error: Error| OpenError::Address(format!("TLS cannot be set up: {error}"));
+    let unusable = |error: Error| OpenError::Address(format!("failed to set up TLS: {error}"));
     let provider = Arc::new(ring::default_provider());
     let verifier = Verifier::new(options, &provider)?;
     let mut config = ClientConfig::builder_with_provider(provider)
@@ -188,13 +188,13 @@ fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, OpenError> 
     let wrong = |why: &str| OpenError::Address(format!("sslrootcert {}: {why}", file.display()));
     let size = std::fs::metadata(file).map_err(|error| wrong(&error.to_string()))?;
     if !size.is_file() || size.len() > MAX_ROOTS {
-        return Err(wrong("is no file of certificates"));
+        return Err(wrong("must be a file of certificates"));
     }
     let text = std::fs::read(file).map_err(|error| wrong(&error.to_string()))?;
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
     let all = all.map_err(|error| wrong(&error.to_string()))?;
     if all.is_empty() {
-        return Err(wrong("holds no certificate in PEM"));
+        return Err(wrong("must contain a certificate in PEM"));
     }
     Ok(all)
 }

@@ -42,7 +42,7 @@ impl PostgresTxn {
         Err(match self.mode {
             Mode::Write => StoreError::Conflict,
             Mode::Read => StoreError::Unavailable(format!(
-                "a transaction was open for more than {} s: begin anew and read less",
+                "a transaction was open for more than {} s; start again and read less",
                 MAX_TXN.as_secs()
             )),
         })

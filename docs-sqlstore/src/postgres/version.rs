@@ -13,7 +13,7 @@ pub(super) async fn now(shared: &Shared) -> StoreResult<StoreVersion> {
     let rows = session.read_alone(Request::new(SQL, Vec::new())).await?;
     let text: Option<String> = rows.first().and_then(|row| row.try_get(0).ok());
     let text =
-        text.ok_or_else(|| StoreError::Corrupt("the database does not tell its snapshot".to_owned()))?;
+        text.ok_or_else(|| StoreError::Corrupt("failed to read the snapshot of the database".to_owned()))?;
     let mut number = [0; 16];
     number.copy_from_slice(&Hash::of(text.as_bytes()).as_bytes()[..16]);
     Ok(StoreVersion::new(u128::from_le_bytes(number)))

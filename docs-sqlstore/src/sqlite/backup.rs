@@ -18,7 +18,7 @@ use super::{
 pub(super) fn write(file: &File, path: &Path) -> StoreResult<()> {
     let path = std::path::absolute(path).map_err(|error| unwritten(path, &error.to_string()))?;
     if path.exists() {
-        return Err(unwritten(&path, "there is a file of that name; name another, or move it away"));
+        return Err(unwritten(&path, "the file already exists; use another name"));
     }
     let part = Part::beside(&path)?;
     // Read connections may not write to any file.
@@ -43,7 +43,7 @@ struct Part(PathBuf);
 
 impl Part {
     fn beside(path: &Path) -> StoreResult<Self> {
-        let name = path.file_name().ok_or_else(|| unwritten(path, "this is no name of a file"))?;
+        let name = path.file_name().ok_or_else(|| unwritten(path, "the path must end with a file name"))?;
         let mut name = name.to_owned();
         name.push(format!(".{}.part", id_text(RandomIds.next())));
         Ok(Self(path.with_file_name(name)))
@@ -62,11 +62,12 @@ impl Drop for Part {
         if let Err(error) = fs::remove_file(&self.0)
             && error.kind() != io::ErrorKind::NotFound
         {
-            tracing::warn!(file = %self.0.display(), %error, "half a backup cannot be removed; remove it by hand");
+            tracing::warn!(file = %self.0.display(), %error, "failed to remove incomplete backup, remove it \
+                                                              manually");
         }
     }
 }
 
 fn unwritten(path: &Path, why: &str) -> StoreError {
-    StoreError::Unavailable(format!("no backup was written to {}: {why}", path.display()))
+    StoreError::Unavailable(format!("failed to write a backup to {}: {why}", path.display()))
 }

@@ -35,7 +35,7 @@ impl Failure {
     pub(super) fn of_commit(error: Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::SystemIoFailure) => {
-                Self::Store(StoreError::Unknown(format!("{error}; look at the disk and at the system's log")))
+                Self::Store(StoreError::Unknown(format!("{error}; check the disk and the system log")))
             }
             _ => Self::Sqlite(error),
         }
@@ -66,9 +66,7 @@ impl From<Failure> for StoreError {
             Failure::Sqlite(error) => error,
         };
         match error.sqlite_error_code() {
-            Some(ErrorCode::TooBig) => {
-                Self::TooLarge("a value of more than SQLite takes, 1,000,000,000 bytes")
-            }
+            Some(ErrorCode::TooBig) => Self::TooLarge("a value exceeds the size limit of SQLite"),
             Some(code) => match advice(code) {
                 Some(advice) => Self::Unavailable(format!("{error}: {advice}")),
                 None => Self::Corrupt(format!("{error}: {DAMAGED}")),
@@ -78,29 +76,29 @@ impl From<Failure> for StoreError {
     }
 }
 
-const DAMAGED: &str = "the file is not what the program wrote; stop the program, keep a copy of the file and its -wal, \
-                       run `PRAGMA integrity_check` in the sqlite3 shell, and restore a backup if it complains";
+const DAMAGED: &str = "the file was altered by another program or is damaged; stop the program, keep a copy \
+                       of the file and its -wal, run `PRAGMA integrity_check` in the sqlite3 shell, and \
+                       restore a backup if it reports errors";
 
 /// Remedy for a transient failure; `None` for a permanent one.
 pub(super) fn advice(code: ErrorCode) -> Option<&'static str> {
     Some(match code {
-        ErrorCode::DiskFull => {
-            "there is no room for more; make room on the disk, and writing goes on without a restart"
-        }
+        ErrorCode::DiskFull => "the disk is full; free some space, no restart is needed",
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
-            "another program holds the database; if it lasts, end the one that has a transaction open"
+            "another program has locked the database; if this persists, end the program with the open \
+             transaction"
         }
-        ErrorCode::ReadOnly => "the program needs to write to the file and to its folder; make both writable",
-        ErrorCode::SystemIoFailure => "the disk failed; look at the disk and at the system's log",
+        ErrorCode::ReadOnly => "the program needs write access to the file and to its folder",
+        ErrorCode::SystemIoFailure => "the disk failed; check the disk and the system log",
         ErrorCode::CannotOpen => {
-            "the file cannot be opened; look whether it is there, may be read and written along with its folder, and \
-             whether the program has too many files open (`ulimit -n`)"
+            "the file cannot be opened; check that it exists, that the program can read and write it and \
+             its folder, and the limit of open files (`ulimit -n`)"
         }
         ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied => {
-            "the program may not use the file; give it the right to read and write the file and its folder"
+            "the program needs permission to read and write the file and its folder"
         }
         ErrorCode::FileLockingProtocolFailed | ErrorCode::NoLargeFileSupport => {
-            "the file system cannot lock files as SQLite needs it; move the file to a local disk"
+            "the file system does not support the file locks of SQLite; move the file to a local disk"
         }
         ErrorCode::OutOfMemory => "the machine is out of memory; give the program more",
         ErrorCode::OperationInterrupted | ErrorCode::OperationAborted | ErrorCode::SchemaChanged => {

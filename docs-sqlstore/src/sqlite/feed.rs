@@ -46,7 +46,7 @@ pub(super) fn number(conn: &Connection, topic: u16, pos: Option<&FeedPos>) -> Ou
         .split_once('.')
         .and_then(|(_, n)| n.parse().ok())
         .filter(|n| (1..=last).contains(n) && *position(topic, *n).0 == **text);
-    Ok(number.ok_or(StoreError::Misuse("a position that this store never gave for this topic"))?)
+    Ok(number.ok_or(StoreError::Misuse("the position is not from this topic of this store"))?)
 }
 
 /// Returns up to `max` items after a number.

@@ -41,7 +41,7 @@ impl File {
     /// Makes the path absolute, so that connections opened later use the same file.
     pub(super) fn new(path: &Path, options: &Options) -> Result<Self, OpenError> {
         let path = std::path::absolute(path)
-            .map_err(|error| unusable(path, format!("{error}: name a file in a folder")))?;
+            .map_err(|error| unusable(path, format!("{error}; use a file in a folder")))?;
         Ok(Self { path, durability: options.the_durability(), wait: options.busy_timeout() })
     }
 
@@ -90,7 +90,7 @@ impl File {
 
     pub(super) fn prepare(&self, conn: &Connection, layout: &Layout) -> Result<(), NotOpen> {
         if conn.is_readonly(MAIN_DB).map_err(|error| self.refused(&error))? {
-            let why = "it is read-only; the program needs to write to the file and to its folder, so make both writable";
+            let why = "it is read-only; the program needs write access to the file and to its folder";
             return Err(NotOpen::Refused(unusable(&self.path, why.to_owned())));
         }
         // Checked before anything is written: a database of another program must stay unchanged.
@@ -99,8 +99,7 @@ impl File {
             .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
             .map_err(|error| self.refused(&error))?;
         if log != "wal" {
-            let why =
-                "its file system cannot share memory between programs, as a network drive; use a local disk";
+            let why = "its file system has no shared memory between programs; use a local disk";
             return Err(NotOpen::Refused(unusable(&self.path, why.to_owned())));
         }
         self.migrate(conn, layout)
@@ -141,7 +140,7 @@ impl File {
                 0 => Ok(0),
                 _ => Err(NotOpen::Refused(unusable(
                     &self.path,
-                    "it holds tables of another program; name another file".to_owned(),
+                    "it contains tables of another program; use another file".to_owned(),
                 ))),
             };
         }
@@ -162,14 +161,17 @@ impl File {
         let code = error.sqlite_error_code();
         let advice = match code {
             Some(ErrorCode::NotADatabase) => {
-                "it is no SQLite database, or an encrypted one; name another file"
+                "it is not an SQLite database, or it is encrypted; use another file"
             }
-            Some(ErrorCode::CannotOpen) if self.path.is_dir() => "it is a folder; name a file in it",
+            Some(ErrorCode::CannotOpen) if self.path.is_dir() => "it is a folder; use a file in it",
             Some(ErrorCode::CannotOpen) if !self.path.parent().is_some_and(Path::is_dir) => {
-                "its folder does not exist; make it first"
+                "its folder does not exist; create the folder first"
             }
-            Some(code) => advice(code).unwrap_or("the file is not what the program wrote; restore a backup"),
-            None => "the file is not what the program wrote; restore a backup",
+            Some(code) => advice(code).unwrap_or(
+                "the file was altered by another program or is damaged; \
+                                                  restore a backup",
+            ),
+            None => "the file was altered by another program or is damaged; restore a backup",
         };
         let refused = unusable(&self.path, format!("{error}: {advice}"));
         match code {

@@ -146,12 +146,11 @@ impl Pool {
     fn crowded(&self) -> &'static str {
         match self.mode {
             Mode::Write => {
-                "other write transactions are in front, and the time to wait for one's turn is over; try again, and \
-                 if it lasts, look for slow writers or a slow disk"
+                "timed out waiting for other write transactions; try again, and if this persists, check for \
+                 slow writers or a slow disk"
             }
             Mode::Read => {
-                "all connections are in use, and the time to wait for one is over; try again, and if it lasts, allow \
-                 more connections"
+                "timed out waiting for a connection; try again, and if this persists, allow more connections"
             }
         }
     }
@@ -188,7 +187,7 @@ impl Drop for Lease {
         if !conn.is_autocommit()
             && let Err(error) = conn.execute_batch("ROLLBACK")
         {
-            tracing::warn!(%error, "a transaction cannot be rolled back; its connection is closed, which ends it");
+            tracing::warn!(%error, "close connection to end a transaction that cannot be rolled back");
             return;
         }
         if !self.spoiled {

@@ -37,7 +37,8 @@ impl Presence {
                 Ok(None) if Instant::now() < until => sleep(AGAIN).await,
                 Ok(None) => return Err(sharing.refused(place)),
                 Err(why) => {
-                    let why = format!("{why}: make `{}` a file that the program can write", path.display());
+                    let why =
+                        format!("{why}; the program needs write access to the file `{}`", path.display());
                     return Err(OpenError::Unusable { place, why });
                 }
             }

@@ -98,7 +98,7 @@ fn insert(
 ) -> Outcome<usize> {
     let (names, values, set) = match table {
         Table::Records(_) => ("k, doc", "?1, ?2", "doc = excluded.doc"),
-        Table::Counters => return Err(StoreError::Misuse("a counter is never set").into()),
+        Table::Counters => return Err(StoreError::Misuse("a counter is never overwritten").into()),
         Table::Rows => ("k, v, n", "?1, ?2, ?3", "v = excluded.v, n = excluded.n"),
     };
     let action = match on_conflict {
@@ -123,7 +123,7 @@ fn add(conn: &Connection, key: &Key, by: i64) -> Outcome<()> {
         Ok(_) => Ok(()),
         // A sum beyond 64 bits becomes a floating-point number, which the column rejects.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-            Err(StoreError::Misuse("an Add that overflows its counter").into())
+            Err(StoreError::Misuse("an addition overflows a counter").into())
         }
         Err(error) => Err(error.into()),
     }

@@ -45,7 +45,7 @@ impl Session {
         match blocking(move || starting.start(until)).await? {
             Ok(()) => Ok(session),
             Err(StoreError::Conflict) => {
-                let why = "the time of the transaction was over before it had begun; look for a slow disk";
+                let why = "the transaction timed out before it began; check for a slow disk";
                 Err(StoreError::Unavailable(why.to_owned()))
             }
             Err(error) => Err(error),
@@ -103,7 +103,7 @@ impl Session {
     fn over(&self) -> StoreError {
         match self.mode {
             Mode::Write => StoreError::Conflict,
-            Mode::Read => StoreError::Unavailable("the transaction was open for too long: read again".into()),
+            Mode::Read => StoreError::Unavailable("the transaction was open for too long; read again".into()),
         }
     }
 

@@ -48,7 +48,7 @@ async fn full_disk_rejects_commits_and_recovers_with_free_space() {
         }
         assert!(written < 100, "the disk never gets full");
     };
-    assert!(matches!(&full, StoreError::Unavailable(why) if why.contains("make room")), "{full:?}");
+    assert!(matches!(&full, StoreError::Unavailable(why) if why.contains("free some space")), "{full:?}");
     for _ in 0..3 {
         assert_eq!(commit(&store, big(written)).await, Err(full.clone()));
         assert_eq!(count(&store, written + 1).await, written);
@@ -114,7 +114,7 @@ fn a_read_only_file_is_refused() {
     let read_only =
         Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("the file is there");
     match file.prepare(&read_only, &layout) {
-        Err(NotOpen::Refused(OpenError::Unusable { why, .. })) => assert!(why.contains("make both writable")),
+        Err(NotOpen::Refused(OpenError::Unusable { why, .. })) => assert!(why.contains("needs write access")),
         other => panic!("{other:?}"),
     }
 }

@@ -29,8 +29,8 @@ async fn a_file_that_cannot_be_used_is_refused_with_what_to_do() {
     let folder = home.path("folder");
     fs::create_dir(&folder).expect("there is room");
     for (path, advice) in [
-        (home.path("missing/a.sqlite"), "its folder does not exist; make it first"),
-        (folder, "it is a folder; name a file in it"),
+        (home.path("missing/a.sqlite"), "its folder does not exist; create the folder first"),
+        (folder, "it is a folder; use a file in it"),
     ] {
         let (error, text) = refused(&path).await;
         assert!(matches!(error, OpenError::Unusable { .. }) && text.contains(advice), "{text}");
@@ -38,7 +38,7 @@ async fn a_file_that_cannot_be_used_is_refused_with_what_to_do() {
     }
     let text_file = home.path("notes.txt");
     fs::write(&text_file, "no database ".repeat(1_000)).expect("there is room");
-    assert!(refused(&text_file).await.1.contains("it is no SQLite database"));
+    assert!(refused(&text_file).await.1.contains("it is not an SQLite database"));
 }
 
 #[tokio::test]
@@ -67,7 +67,8 @@ async fn a_database_of_a_newer_program_is_refused() {
 async fn a_name_that_cannot_be_a_table_is_refused() {
     let home = Sqlite::new();
     let options = Options::new().kinds(["note; DROP TABLE ix"]);
-    let error = SqliteStore::open(home.path("a.sqlite"), options).await.expect_err("this is no name");
+    let error =
+        SqliteStore::open(home.path("a.sqlite"), options).await.expect_err("must end with a file name");
     assert!(matches!(error, OpenError::Kind(_)) && !home.path("a.sqlite").exists());
 }
 
@@ -149,7 +150,7 @@ async fn a_backup_is_one_moment_of_a_database_in_use() {
     writer.await.expect("the writer does not fail");
     let exists = store.backup(home.path("backup-0.sqlite")).await;
     assert!(
-        matches!(&exists, Err(StoreError::Unavailable(why)) if why.contains("there is a file")),
+        matches!(&exists, Err(StoreError::Unavailable(why)) if why.contains("the file already exists")),
         "{exists:?}"
     );
     let nowhere = store.backup(home.path("missing/backup.sqlite")).await;

@@ -165,7 +165,7 @@ async fn database_locked_by_another_program_is_unavailable() {
     other.execute_batch("BEGIN IMMEDIATE").expect("nobody writes");
     for _ in 0..3 {
         assert!(unavailable(store.begin(Mode::Write, &[]).await).contains("another program"));
-        let pos = Err(StoreError::Misuse("a position that this store never gave for this topic"));
+        let pos = Err(StoreError::Misuse("the position is not from this topic of this store"));
         assert_eq!(store.trim(1, &FeedPos("1.1".into())).await, pos);
         assert_eq!(int(&*begin(&store, Mode::Read).await, "num!a").await, None);
     }

@@ -101,6 +101,7 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
     (
         "Contract of a store",
         &[
+            "docs-sqlstore/src/layout.rs::MAX_KIND",
             "engine/docs-store/src/api.rs::MAX_BATCH_BYTES",
             "engine/docs-store/src/api.rs::MAX_BATCH_OPS",
             "engine/docs-store/src/api.rs::MAX_KEY",
