@@ -1,3 +1,3 @@
-//! What the outside does for the platform, from the crate `docs-ports`.
+//! The ports of the platform: traits of everything outside the process, from the crate `docs-ports`.
 
 pub use docs_ports::*;

@@ -1,5 +1,5 @@
-//! Where everything is kept: the contract of a store and what every store shares, from the crate `docs-store`, and the
-//! [records] of the platform, which stand on it.
+//! The store: its contract and the code that all stores share, from the crate `docs-store`, and the [records] of the
+//! platform.
 
 use std::sync::Arc;
 

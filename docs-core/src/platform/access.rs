@@ -104,12 +104,13 @@ async fn way_in(tx: &Tx, token: &TokenUser, id: &OrgId) -> Result<Error> {
     let active = saml::active_providers(tx, id).await?;
     Ok(Error::forbidden(match active.first() {
         Some(provider) => format!(
-            "the organization insists on single sign-on: sign in at {}",
+            "the organization requires single sign-on; sign in at {}",
             token.urls().saml_service(&provider.id).start_url
         ),
-        None => "the organization insists on single sign-on, and nobody has set up where to sign in: ask an \
-                 administrator of it"
-            .to_owned(),
+        None => {
+            "the organization requires single sign-on, and no sign-in is configured; ask an administrator"
+                .to_owned()
+        }
     }))
 }
 
@@ -173,18 +174,17 @@ pub(super) async fn site(
 /// # Errors
 /// `Forbidden`; `Precondition` if they would no longer see or manage the content.
 pub(super) fn check_level(before: Standing, after: Result<Standing>) -> Result<()> {
-    let hidden = "defaultLevel: this would hide it from you; an administrator, or its creator, can do that";
+    let hidden = "defaultLevel: must not hide the content from you; ask an administrator or its creator";
     let after = after.map_err(|error| match error.kind() {
         ErrorKind::NotFound => Error::new(ErrorKind::Precondition, hidden.to_owned()),
         _ => error,
     })?;
     if before.level.max(after.level).max(Some(after.role)) > Some(before.role) {
-        return Err(Error::forbidden(
-            "defaultLevel: a level above your own role is given and taken by those who have it",
-        ));
+        return Err(Error::forbidden("defaultLevel: must not be above your own role"));
     }
     if !after.role.includes(Role::Create) {
-        let lost = "defaultLevel: this would take from you the role to set it back; have yourself given `create` by name first";
+        let lost = "defaultLevel: must not remove your permission to change it; get the role `create` by a \
+                    direct grant first";
         return Err(Error::new(ErrorKind::Precondition, lost.to_owned()));
     }
     Ok(())

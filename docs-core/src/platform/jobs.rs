@@ -171,12 +171,12 @@ impl Platform {
         loop {
             // Notifications of jobs enqueued from here on end the wait below. They are read before they are trimmed.
             if let Err(error) = self.catch_up(&mut seen).await {
-                tracing::warn!(error = ?error, "the news of jobs cannot be read");
+                tracing::warn!(error = ?error, "failed to read job feed");
             }
             if self.clock().now() >= tidy_at {
                 tidy_at = self.clock().now() + TIDY_EVERY;
                 if let Err(error) = self.tidy().await {
-                    tracing::warn!(error = ?error, "tidying up failed");
+                    tracing::warn!(error = ?error, "failed to clean up");
                 }
             }
             let reach = self.inner.turns.reach();
@@ -194,7 +194,7 @@ impl Platform {
                 }
                 Ok(jobs::Claimed::Nothing(next)) => next,
                 Err(error) => {
-                    tracing::warn!(error = ?error, "jobs cannot be claimed");
+                    tracing::warn!(error = ?error, "failed to claim jobs");
                     tokio::select! {
                         () = &mut stop => return,
                         () = tokio::time::sleep(AFTER_FAILURE) => continue,
@@ -246,7 +246,7 @@ impl Platform {
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(error = ?error, "the search index cannot be brought up to date");
+                    tracing::warn!(error = ?error, "failed to update search index");
                     tokio::time::sleep(AFTER_FAILURE).await;
                 }
             }
@@ -287,8 +287,7 @@ impl Platform {
             self.upkeep(&jobs::ClaimJob { now: self.now(), lease: self.inner.job_lease, but }).await?;
         if let jobs::Claimed::Job(id) = &claimed {
             let job: Option<Arc<JobRecord>> = self.read().await?.get(&JobRecord::at(id)).await?;
-            let job =
-                job.ok_or_else(|| Error::internal(format!("the job {id} was claimed and is not there")))?;
+            let job = job.ok_or_else(|| Error::internal(format!("the claimed job {id} does not exist")))?;
             let waits = JOB_KINDS.iter().any(|kind| kind.name == job.kind && kind.waits_for_hosts);
             let _turn = reach.turn().filter(|_| waits);
             self.run_job(JobRecord::clone(&job), stopping).await?;
@@ -342,12 +341,12 @@ impl Platform {
                     match self.upkeep(&jobs::RenewJob { job: job.clone(), now: self.now(), lease }).await {
                         Ok(true) => {}
                         Ok(false) => {
-                            tracing::warn!(job.id = %job.id, "another worker has taken the job over");
+                            tracing::warn!(job.id = %job.id, "stop job; another worker has it");
                             return None;
                         }
                         // The lease is still valid, and the next renewal comes before it expires.
                         Err(error) => {
-                            tracing::warn!(job.id = %job.id, error = ?error, "the lease was not renewed");
+                            tracing::warn!(job.id = %job.id, error = ?error, "failed to renew lease");
                         }
                     }
                 }
@@ -366,8 +365,8 @@ impl Platform {
             Err(error) if error.kind() == ErrorKind::Unavailable => Err(error),
             // The store rejects the log or the reason. The job ends without them.
             Err(error) => {
-                tracing::error!(job.id = %finish.job.id, error = ?error, "the end of a job cannot be stored");
-                let why = "its end could not be stored; the server's log says why";
+                tracing::error!(job.id = %finish.job.id, error = ?error, "failed to store result of job");
+                let why = "failed to store the result; see the log of the server";
                 let end = jobs::JobEnd::Failed(ErrorKind::Internal, why.to_owned());
                 self.upkeep(&jobs::FinishJob { end, log: Vec::new(), ..finish }).await.map(drop)
             }
@@ -388,9 +387,8 @@ impl Platform {
 
     async fn do_job(&self, run: &mut Run) -> Result<Effect> {
         let kind = JOB_KINDS.iter().find(|kind| kind.name == run.job.kind);
-        let kind = kind.ok_or_else(|| {
-            Error::internal(format!("no program here knows jobs of kind `{}`", run.job.kind))
-        })?;
+        let kind =
+            kind.ok_or_else(|| Error::internal(format!("the job kind `{}` is unknown", run.job.kind)))?;
         (kind.run)(self, run).await
     }
 

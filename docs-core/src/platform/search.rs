@@ -353,7 +353,7 @@ impl Wanted {
             each.collect()
         };
         let some = |field: &str, ids: &[String]| match ids {
-            [] => Err(Error::invalid(field, "must name at least one site space")),
+            [] => Err(Error::invalid(field, "must have at least one site space")),
             ids => named(field, ids).map(Self::Some),
         };
         match (&search.scope, search.mode) {
@@ -367,7 +367,7 @@ impl Wanted {
                 Ok(Self::Some(wanted))
             }
             (None, Some(SiteSearchMode::Current)) => {
-                let missing = || Error::invalid("siteSpaceId", "is required with the mode `current`");
+                let missing = || Error::invalid("siteSpaceId", "is required for the mode `current`");
                 let id = search.site_space_id.as_ref().ok_or_else(missing)?;
                 let id = id.parse().map_err(|_| unknown("siteSpaceId"))?;
                 Ok(Self::Some(vec![("siteSpaceId".to_owned(), id)]))

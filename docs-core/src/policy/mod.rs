@@ -141,7 +141,7 @@ impl OrgAccess {
         match sign_in {
             SignIn::Sso if !linked => Err(Error::not_found("organization")),
             SignIn::Token if !access.takes_tokens() => {
-                Err(Error::forbidden("the organization insists on single sign-on"))
+                Err(Error::forbidden("the organization requires single sign-on"))
             }
             SignIn::Sso | SignIn::Token => Ok(access),
         }
@@ -182,10 +182,10 @@ impl OrgAccess {
         }
         Err(match action {
             OrgAction::ListPeople => {
-                Error::forbidden("guests of an organization do not see its members and teams")
+                Error::forbidden("guests cannot see the members and teams of the organization")
             }
             OrgAction::ReadSpecs => {
-                Error::forbidden("guests of an organization do not see its OpenAPI specifications")
+                Error::forbidden("guests cannot see the OpenAPI specifications of the organization")
             }
             OrgAction::CreateContent | OrgAction::Administrate => {
                 lacks(action.needs(), "in the organization")
@@ -271,7 +271,10 @@ impl OrgAccess {
             None => Err(Error::not_found("site")),
             Some(role) if role.includes(needed) => Ok(()),
             Some(_) if needed == Role::Create => Err(lacks(needed, "in the organization")),
-            Some(_) => Err(Error::forbidden("this needs the role `admin`, or to be the creator of the site")),
+            Some(_) => Err(Error::forbidden(
+                "this needs the role `admin`; the creator of the site needs \
+                                             `create`",
+            )),
         }
     }
 }
@@ -365,7 +368,7 @@ impl SpaceAccess {
             CommentAction::Delete => "delete",
             CommentAction::Resolve => "resolve",
         };
-        let why = format!("only its author, or the role `{least}` on the space, can {what} this");
+        let why = format!("only the author, or a user with the role `{least}` on the space, can {what} this");
         Err(Error::forbidden(why))
     }
 

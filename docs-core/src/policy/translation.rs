@@ -48,9 +48,7 @@ impl TranslationAccess {
         if self.may_edit {
             return Ok(());
         }
-        Err(Error::forbidden(
-            "this needs the role `create` in the organization and on the space that is translated",
-        ))
+        Err(Error::forbidden("this needs the role `create` in the organization and on the source space"))
     }
 
     /// Returns the actor's permissions on the translation.

@@ -133,7 +133,7 @@ pub(super) fn kind_of(target: &ContentTarget) -> Value {
 /// # Errors
 /// [`StoreError::Corrupt`].
 pub fn target_of(row: &(Key, Value)) -> StoreResult<ContentTarget> {
-    let corrupt = || StoreError::Corrupt(format!("`{}` names nothing", row.0));
+    let corrupt = || StoreError::Corrupt(format!("the row `{}` refers to no content", row.0));
     let id = key::last_segment(&row.0);
     let Value::Json(kind) = &row.1 else { return Err(corrupt()) };
     match &**kind {

@@ -261,7 +261,7 @@ impl Indexed for ChangeRequestRecord {
 pub fn linked_id<T: serde::de::DeserializeOwned>(value: &Value) -> crate::store::StoreResult<T> {
     match value {
         Value::Json(json) => serde_json::from_slice(json)
-            .map_err(|e| crate::store::StoreError::Corrupt(format!("a row leads to no id: {e}"))),
-        _ => Err(crate::store::StoreError::Corrupt("a row leads to no id".into())),
+            .map_err(|e| crate::store::StoreError::Corrupt(format!("a row contains no id: {e}"))),
+        _ => Err(crate::store::StoreError::Corrupt("a row contains no id".into())),
     }
 }

@@ -111,7 +111,7 @@ async fn what_changes_nothing_and_what_is_refused_is_not_told() {
     let unknown: SpaceId = "unknown".parse().expect("an id");
     w.as_admin().space(&unknown).delete().await.expect("never an error");
     w.platform.as_actor(&reader).space(&space).get().await.expect("read");
-    w.platform.settle().await.expect("nothing to do");
+    w.platform.settle().await.expect("needed");
     w.platform.tidy().await.expect("tidied");
     assert_eq!(log_of(&w, &Actor::Platform, &AuditFilter::default()).await, before);
 }

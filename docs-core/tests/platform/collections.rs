@@ -468,7 +468,7 @@ async fn what_an_organization_still_holds_on_to_is_not_transferred() {
     let spaces = Some(SiteSpacesInput::Existing(vec![inside.to_string()]));
     let new = CreateSite { spaces, kind: None, title: None, visibility: None, create_space: None };
     let site = w.as_admin().org(&w.org).sites().create(new).await.expect("a site").id;
-    assert!(refused().await.contains("on a site"));
+    assert!(refused().await.contains("part of a site"));
     w.as_admin().org(&w.org).site(&site).delete().await.expect("deleted");
     hide(&w, &whole).await;
     let maker = w.member("Mia", Some(Role::Create)).await;

@@ -330,9 +330,9 @@ async fn unfetchable_file_is_rejected_by_name_without_changes() {
     for (w, url, what) in [
         (&w, "http://127.0.0.1/", "`127.0.0.1` is not for you"),
         (&w, "https://example.com/large", "must be at most 9 bytes"),
-        (&w, "https://example.com/gone", "cannot be fetched: the host answered 404"),
+        (&w, "https://example.com/gone", "cannot be fetched: the host responded with 404"),
         (&w, "https://other.example.com/", "cannot be fetched: no such host"),
-        (&without, "https://example.com/p.svg", "this server fetches no files; send `base64`"),
+        (&without, "https://example.com/p.svg", "this server does not fetch files; send `base64`"),
     ] {
         let draft = Draft::new(w, &w.space().await).await;
         let request = || w.as_admin().space(&draft.space).change_request(&draft.number).get();

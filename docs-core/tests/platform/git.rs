@@ -275,7 +275,7 @@ async fn repository_errors_are_on_the_job_and_space_is_unchanged() {
     type Break = fn(&mut MemRepository);
     let cases: &[(&str, Break, &str)] = &[
         ("missing ref", |r| r.failure = Some(GitError::NoRef("refs/heads/main".into())), "refs/heads/main"),
-        ("no repository", |r| r.failure = Some(GitError::NoRepository), "no repository"),
+        ("no repository", |r| r.failure = Some(GitError::NoRepository), "not the URL of a repository"),
         ("credentials", |r| r.failure = Some(GitError::Credentials), "credentials"),
         ("broken YAML", |r| drop(r.files.insert(".gitbook.yaml".into(), "root: [".into())), ".gitbook.yaml"),
         ("path leaves", |r| drop(r.files.insert(".gitbook.yaml".into(), "root: ../x".into())), "root"),
@@ -376,7 +376,7 @@ async fn standalone_import_creates_a_revision_only() {
     assert_eq!(outline(&w, &space).await, [""; 0]);
     let job = latest(&w, &space).await;
     assert_eq!(job.state, JobState::Done);
-    assert!(job.log.iter().any(|line| line.text.contains("made the revision")), "{:?}", job.log);
+    assert!(job.log.iter().any(|line| line.text.contains("created revision")), "{:?}", job.log);
 }
 
 #[tokio::test]

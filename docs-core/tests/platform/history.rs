@@ -113,7 +113,7 @@ async fn what_cannot_be_gone_back_to_is_refused_and_changes_nothing() {
     revisions(&guest).rollback(&first).await.refused(ErrorKind::NotFound);
     revisions(&w.admin).rollback(&foreign).await.refused(ErrorKind::NotFound);
     let never_live = revisions(&w.admin).rollback(&draft).await.refused(ErrorKind::Conflict);
-    assert!(never_live.message().contains("never the live content"), "{never_live:?}");
+    assert!(never_live.message().contains("never live content"), "{never_live:?}");
     let same = revisions(&w.admin).rollback(&head).await.refused(ErrorKind::Conflict);
     assert!(same.message().contains("already"), "{same:?}");
     assert_eq!(history(&w, &space).await, before);
@@ -317,7 +317,7 @@ impl Model {
             Ok(back) => (back, to.content.clone()),
             Err(refused) => {
                 assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused:?}");
-                assert_eq!(to.content, head.content, "there is nothing to go back to");
+                assert_eq!(to.content, head.content, "was never live content");
                 return;
             }
         };

@@ -354,7 +354,7 @@ async fn a_wiki_that_does_not_come_in_time_ends_the_import() {
         s.w.clock.advance(std::time::Duration::from_secs(121));
     });
     let error = done.refused(ErrorKind::Invalid);
-    assert_eq!(error.message(), "url: the import takes longer than 120 seconds");
+    assert_eq!(error.message(), "url: the import exceeded its limit of 120 seconds");
 }
 
 #[tokio::test]
@@ -364,7 +364,7 @@ async fn a_wiki_of_too_many_pages_is_refused_before_one_is_read() {
         s.git.put(&format!("Page-{n}.md"), "text\n");
     }
     let error = s.try_import("https://github.com/o/r/wiki", "github-wiki").await.refused(ErrorKind::Invalid);
-    assert_eq!(error.message(), "url: the wiki has more than 1000 pages");
+    assert_eq!(error.message(), "url: the wiki must have at most 1000 pages");
     assert_eq!(s.git.reads(), 0);
 }
 
@@ -510,7 +510,7 @@ async fn an_archive_of_more_pages_than_the_bound_is_refused() {
     let pages: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b"text\n"[..])).collect();
     s.web.put("https://a.test/x.zip", "application/zip", archive(&pages));
     let error = s.try_import("https://a.test/x.zip", "zip").await.refused(ErrorKind::Invalid);
-    assert!(error.message().ends_with("has 1001 pages, at most 1000 are imported"), "{error}");
+    assert!(error.message().ends_with("must have at most 1000 pages, has 1001"), "{error}");
 }
 
 #[tokio::test]

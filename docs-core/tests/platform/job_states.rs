@@ -249,7 +249,7 @@ async fn oldest_finished_jobs_beyond_the_limit_are_evicted() {
     }
     let more = BeginJob { job: desk.job(false), now: desk.now(), lease: LEASE };
     let error = desk.run(&more).await.refused(ErrorKind::Conflict);
-    assert!(error.message().contains("have not ended"), "{error}");
+    assert!(error.message().contains("can be unfinished"), "{error}");
     // The second job finishes before the first.
     desk.finish(1, End::Failed).await;
     desk.w.clock.advance(Duration::from_millis(1));

@@ -113,7 +113,7 @@ async fn interrupted_rebuild_resumes_without_double_counting() {
         breaks += 1;
         if nth > 1 {
             let refused = w.platform.check_layout().await.refused(ErrorKind::Precondition);
-            assert!(refused.message().contains("being made anew"), "{refused:?}");
+            assert!(refused.message().contains("being rebuilt"), "{refused:?}");
         }
     }
     faults.follow(Plan::none());

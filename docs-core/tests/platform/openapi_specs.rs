@@ -195,22 +195,22 @@ async fn failure_reports_location_and_keeps_the_latest_version() {
         (
             &|| web.fail(SOURCE, WebError::TimedOut(Duration::from_secs(30))),
             SpecErrorCode::FetchTimeout,
-            "https://api.example/openapi.json: cannot be fetched: it takes longer than 30s",
+            "https://api.example/openapi.json: cannot be fetched within 30s",
         ),
         (
             &|| web.fail(SOURCE, WebError::Status(503)),
             SpecErrorCode::FetchError,
-            "https://api.example/openapi.json: cannot be fetched: the host answered 503",
+            "https://api.example/openapi.json: cannot be fetched: the host responded with 503",
         ),
         (
             &|| web.put(SOURCE, "application/json", "{ \"openapi\": \"3.0.0\",\n  nothing"),
             SpecErrorCode::ParseError,
-            "line 2: is not JSON",
+            "line 2: must be valid JSON",
         ),
         (
             &|| web.put(SOURCE, "text/yaml", "openapi: 3.0.0\ninfo:\n  title: A\npaths: {}\n"),
             SpecErrorCode::ParseError,
-            "line 2, /info: needs `version`",
+            "line 2, /info: must have `version`",
         ),
         (
             &|| {
@@ -219,7 +219,7 @@ async fn failure_reports_location_and_keeps_the_latest_version() {
                 web.put(SOURCE, "text/yaml", text);
             },
             SpecErrorCode::ParseError,
-            "line 6, /paths/~1a/get/responses/200/$ref: refers to `#/nowhere`, which is not there",
+            "line 6, /paths/~1a/get/responses/200/$ref: refers to `#/nowhere`, which does not exist",
         ),
         (
             &|| {
@@ -227,7 +227,7 @@ async fn failure_reports_location_and_keeps_the_latest_version() {
                 web.put(SOURCE, "text/yaml", text);
             },
             SpecErrorCode::FetchError,
-            "https://api.example/gone.yaml: cannot be fetched: the host answered 404",
+            "https://api.example/gone.yaml: cannot be fetched: the host responded with 404",
         ),
     ];
     for (fail, code, told) in failures {
@@ -275,7 +275,7 @@ async fn referenced_files_are_fetched_relative_to_their_parent() {
     w.put_spec("loop", url("https://api.example/loop/0")).await;
     w.settled().await;
     let errors = w.spec("loop").await.last_processed_errors.expect("errors");
-    assert!(errors[0].message.contains("16 deep"), "{errors:?}");
+    assert!(errors[0].message.contains("16 levels deep"), "{errors:?}");
     // A specification may consist of thousands of files.
     let mut entry = String::from("openapi: 3.1.0\ninfo: {title: A, version: '1'}\npaths:\n");
     for n in 0..3_000 {

@@ -236,7 +236,7 @@ async fn an_address_is_good_for_an_hour_by_the_clock_of_the_platform() {
     desk.load(&url).await.expect("within the hour");
     desk.w.clock.advance(Duration::from_secs(2));
     let error = desk.load(&url).await.refused(ErrorKind::NotFound);
-    assert!(error.message().contains("ask for a new one"), "{error}");
+    assert!(error.message().contains("request a new one"), "{error}");
     assert_eq!(PDF_WINDOW, Duration::from_secs(3_600));
     // A new URL is valid again.
     let url = desk.url(&desk.of(), &PdfPart::default()).await;
@@ -349,10 +349,10 @@ async fn unavailable_content_is_rejected_when_requesting_the_url() {
 async fn failure_is_returned_to_waiters_and_retried_later() {
     let desk = Desk::new().await;
     for (failure, kind, told) in [
-        (PdfError::Failed("broken".to_owned()), ErrorKind::Internal, "the platform failed to do this"),
-        (PdfError::TooSlow("too slow".to_owned()), ErrorKind::TooLarge, "too slow; ask for fewer pages"),
-        (PdfError::Unprocessable("it stopped".to_owned()), ErrorKind::TooLarge, "it stopped; ask for fewer"),
-        (PdfError::TooLarge("too much".to_owned()), ErrorKind::TooLarge, "too much; ask for fewer pages"),
+        (PdfError::Failed("broken".to_owned()), ErrorKind::Internal, "an internal error occurred"),
+        (PdfError::TooSlow("too slow".to_owned()), ErrorKind::TooLarge, "too slow; select fewer pages"),
+        (PdfError::Unprocessable("it stopped".to_owned()), ErrorKind::TooLarge, "it stopped; select fewer"),
+        (PdfError::TooLarge("too much".to_owned()), ErrorKind::TooLarge, "too much; select fewer pages"),
     ] {
         let begun = desk.press.begun.load(Ordering::SeqCst);
         desk.press.refuse(Some(failure));

@@ -29,7 +29,7 @@ async fn asking_for_a_review_opens_a_draft_and_reviewing_answers_it() {
     let asked = eves.request_reviewers(twice).await.expect("asked").users;
     assert_eq!(asked.iter().map(|of| of.user.id.to_string()).collect::<Vec<_>>(), [user(&rita), user(&rex)]);
     let error = eves.request_reviewers(ask(vec![user(&eve)])).await.refused(ErrorKind::Invalid);
-    assert!(error.message().starts_with("users[0]: may not review"), "{error}");
+    assert!(error.message().starts_with("users[0]: must have the role `review`"), "{error}");
     let shown = eves.get().await.expect("read");
     assert_eq!(shown.status, ChangeRequestStatus::Open);
     let review = |status: &str| serde_json::from_value(json!({ "status": status })).expect("a review");
@@ -98,5 +98,5 @@ async fn a_change_request_waits_for_a_bounded_number_of_reviewers() {
         request.request_reviewers(ask(users)).await.expect("asked");
     }
     let error = request.request_reviewers(ask(&users[100..])).await.refused(ErrorKind::Conflict);
-    assert_eq!(error.message(), "users: the change request waits for 100 people already");
+    assert_eq!(error.message(), "users: at most 100 reviewers can be requested for a change request");
 }

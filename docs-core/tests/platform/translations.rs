@@ -322,7 +322,7 @@ async fn failure_keeps_the_last_result_and_reports_the_reason() {
     let target = spaces.items.iter().find(|space| space.id != d.source).expect("the target").id.clone();
     let jobs = d.jobs(&target).await;
     assert_eq!(jobs[0].state, JobState::Failed);
-    assert_eq!(jobs[0].error.as_deref(), Some("the translator refuses: the key is wrong"));
+    assert_eq!(jobs[0].error.as_deref(), Some("the translator rejected the request: the key is wrong"));
     // A transient failure is retried, no earlier than the service requests.
     let busy = TranslateError::Unavailable { reason: "busy".to_owned(), after: Some(600) };
     *held(&d.translator.failures) = vec![busy];
@@ -435,5 +435,5 @@ async fn bad_input_is_refused_with_its_field() {
     let twice = json!({ "entries": [{ "term": "a", "keep": true }, { "term": "A", "keep": true }] });
     let twice = serde_json::from_value(twice).expect("a glossary");
     let error = me.org(&d.w.org).translations().set_glossary(twice).await.refused(ErrorKind::Invalid);
-    assert_eq!(error.message(), "entries[1].term: is there already");
+    assert_eq!(error.message(), "entries[1].term: is a duplicate");
 }

@@ -187,7 +187,7 @@ impl<'p> ChangeRequestHandle<'p> {
                         return Ok(done);
                     }
                 }
-                Err(Error::conflict("the space kept changing meanwhile; try again"))
+                Err(Error::conflict("the space kept changing; try again"))
             });
             done.await
         })
@@ -240,7 +240,7 @@ impl<'p> ChangeRequestHandle<'p> {
                         return Ok(done);
                     }
                 }
-                Err(Error::conflict("the space kept changing meanwhile; try again"))
+                Err(Error::conflict("the space kept changing; try again"))
             });
             done.await
         })

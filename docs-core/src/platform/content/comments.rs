@@ -121,7 +121,7 @@ impl<'p> Comments<'p> {
                     let by = actor.require_user()?;
                     let text = text_of(&new.body, "body")?;
                     if new.node.is_some() && new.page.is_none() {
-                        return Err(Error::invalid("page", "is needed, as `node` is a block of a page"));
+                        return Err(Error::invalid("page", "is required with `node`"));
                     }
                     let commented = {
                         let tx = platform.read().await?;

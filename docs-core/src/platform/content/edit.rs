@@ -113,7 +113,7 @@ impl<'p> ChangeRequestHandle<'p> {
                         return Ok(done);
                     }
                 }
-                Err(Error::conflict("the change request kept changing meanwhile; try again"))
+                Err(Error::conflict("the change request kept changing; try again"))
             });
             done.await
         })
@@ -227,7 +227,7 @@ fn check_counts(update: &UpdateContent) -> Result<()> {
             let field = format!("changes[{at}].files");
             return Err(Error::invalid(
                 &field,
-                format_args!("at most {MAX_FETCHES} files are fetched for a request"),
+                format_args!("at most {MAX_FETCHES} files can be fetched per request"),
             ));
         }
         let (has, most) = (insert.files.len(), InsertFilesChange::MAX_FILES);

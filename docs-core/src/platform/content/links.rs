@@ -135,7 +135,7 @@ impl<'p> ChangeRequestHandle<'p> {
             let RequestLinkFilter { status, broken_context } = filter;
             let status = match (status, broken_context) {
                 (Some(LinkStatus::Ok | LinkStatus::InApp), Some(_)) => {
-                    return Err(Error::invalid("brokenContext", "goes with the status `broken` only"));
+                    return Err(Error::invalid("brokenContext", "is allowed only with the status `broken`"));
                 }
                 (status, None) => status,
                 (_, Some(_)) => Some(LinkStatus::Broken),
@@ -385,9 +385,11 @@ async fn revision_of(tx: &Tx, space: &SpaceId, id: &RevisionId) -> Result<Arc<Re
 
 fn gone(error: ContentError) -> Error {
     match error {
-        ContentError::NotFound(_) => {
-            Error::invalid("page", "the revision of this cursor is gone; start from the first page")
-        }
+        ContentError::NotFound(_) => Error::invalid(
+            "page",
+            "the revision of this cursor no longer exists; start again from the \
+                                    first page",
+        ),
         other => other.into(),
     }
 }

@@ -158,7 +158,7 @@ impl<'p> OpenApiSpecHandle<'p> {
                     done => return done,
                 }
             }
-            Err(Error::conflict("others create and delete this specification at the same time; try again"))
+            Err(Error::conflict("the specification kept being created and deleted; try again"))
         })
     }
 

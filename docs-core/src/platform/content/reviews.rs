@@ -336,7 +336,7 @@ fn distinct(users: &[String]) -> Result<Vec<(usize, UserId)>> {
 }
 
 fn no_reviewer(at: usize) -> Error {
-    Error::invalid(&format!("users[{at}]"), "no member of the organization who may see the space has this id")
+    Error::invalid(&format!("users[{at}]"), "must be a member of the organization with access to the space")
 }
 
 /// The change request that the reviews belong to.
@@ -417,7 +417,7 @@ impl RequestReviews {
             let sees = resolver.spaces(tx, vec![Some(Arc::clone(space))]).await?;
             let access = sees.into_iter().flatten().next().ok_or_else(|| no_reviewer(*at))?;
             if access.require(SpaceAction::Review).is_err() {
-                let why = "may not review: that needs the role `review` on the space";
+                let why = "must have the role `review` on the space";
                 return Err(Error::invalid(&format!("users[{at}]"), why));
             }
         }
@@ -446,7 +446,7 @@ impl Operation for RequestReviews {
             }
             if waiting >= MAX_REVIEWERS {
                 return Err(Error::conflict(format!(
-                    "users: the change request waits for {MAX_REVIEWERS} people already"
+                    "users: at most {MAX_REVIEWERS} reviewers can be requested for a change request"
                 )));
             }
             waiting += 1;

@@ -192,11 +192,11 @@ impl Operation for SpaceRollback {
         let space = proof.space();
         if to.number.is_none() {
             return Err(Error::conflict(
-                "the revision was never the live content of the space, so there is nothing to go back to",
+                "the revision was never live content of the space; choose a live revision",
             ));
         }
         if to.root == space.root {
-            return Err(Error::conflict("the space has the content of this revision already"));
+            return Err(Error::conflict("the space already has the content of this revision"));
         }
         let revision = RevisionRecord {
             parents: vec![space.head.clone()],

@@ -54,7 +54,7 @@ impl<'p> SpaceHandle<'p> {
     pub fn import_git(self, request: ImportGitRepository) -> BoxFuture<'p, Result<JobId>> {
         Box::pin(async move {
             if !is_full_ref(&request.reference) {
-                return Err(Error::invalid("ref", "must be a ref in full, like refs/heads/main"));
+                return Err(Error::invalid("ref", "must be a full ref, like refs/heads/main"));
             }
             self.sync_git(request).await
         })
@@ -72,10 +72,10 @@ impl<'p> SpaceHandle<'p> {
     pub fn export_git(self, request: ExportGitRepository) -> BoxFuture<'p, Result<JobId>> {
         Box::pin(async move {
             if !request.reference.starts_with("refs/heads/") || !is_full_ref(&request.reference) {
-                return Err(Error::invalid("ref", "must be a branch in full, like refs/heads/main"));
+                return Err(Error::invalid("ref", "must be a full branch ref, like refs/heads/main"));
             }
             if request.commit_message.trim().is_empty() {
-                return Err(Error::invalid("commitMessage", "must say something"));
+                return Err(Error::invalid("commitMessage", "must not be blank"));
             }
             self.sync_git(request).await
         })
@@ -175,5 +175,5 @@ impl Operation for RemoveLegacyInstallation {
 }
 
 fn no_git() -> Error {
-    Error::new(ErrorKind::Precondition, "this server does not read or write Git repositories")
+    Error::new(ErrorKind::Precondition, "this server does not access Git repositories")
 }

@@ -68,7 +68,7 @@ impl Gathered {
             && let NewBody::Text(text) = &*body
             && let Err(error) = check_page_size(text)
         {
-            tracing::debug!(%error, "the text of a page is left out of an import");
+            tracing::debug!(%error, "import page without its text");
             *body = NewBody::Empty;
             self.imported = self.imported.saturating_sub(counted);
         }
@@ -144,7 +144,7 @@ impl Job for ImportRun {
     const KIND: &'static str = "content_import";
 
     async fn run(self, _: &Platform, _: &mut Run) -> Result<Effect> {
-        Err(Error::conflict("the request or its server ended before the import was done; import again"))
+        Err(Error::conflict("the request or the server ended before the import was complete; import again"))
     }
 }
 
@@ -220,6 +220,6 @@ const fn reserved_for(source: Source) -> u64 {
 }
 
 fn not_imported(source: Source) -> Error {
-    let what = format!("`{}` cannot be imported by this server; it imports {SUPPORTED}", source.as_str());
+    let what = format!("`{}` is not supported by this server; use {SUPPORTED}", source.as_str());
     Error::invalid("source", what)
 }

@@ -125,8 +125,8 @@ impl<'p> ContentHandle<'p> {
     /// Issues the address of a PDF of a space or change request, for all pages or some.
     ///
     /// The file shows the content at the time of this call. A job makes it on the first request of the address, see
-    /// [`Platform::pdf_file`]. The address expires after [`PDF_WINDOW`]. Hidden pages are left out, except the page
-    /// that is requested.
+    /// [`Platform::pdf_file`]. The address expires after [`PDF_WINDOW`] (1 hour). Hidden pages are left out,
+    /// except the page that is requested.
     ///
     /// # Errors
     ///
@@ -138,7 +138,7 @@ impl<'p> ContentHandle<'p> {
             let of = &self.of.to_content_of();
             platform.typesetter()?;
             if part.only && part.page.is_none() {
-                return Err(Error::invalid("only", "needs `page`, the page to show"));
+                return Err(Error::invalid("only", "must not be set without `page`"));
             }
             let tx = platform.read().await?;
             let at = platform.locate(&tx, actor, of).await?;
@@ -255,7 +255,7 @@ impl Platform {
     async fn find_pdf(&self, space: &SpaceId, ticket: &Ticket) -> Result<Found> {
         let missing = || Error::not_found("PDF");
         if self.now() >= ticket.until {
-            let why = "the address of this PDF was good for an hour; ask for a new one";
+            let why = "the address of this PDF has expired; request a new one";
             return Err(Error::new(ErrorKind::NotFound, why));
         }
         let tx = self.read().await?;
@@ -277,7 +277,7 @@ impl Platform {
             // An address issued after the failure retries.
             JobState::Failed if job.ended_at.is_some_and(|ended| ended >= ticket.made_at()) => {
                 let kind = job.failure.unwrap_or(ErrorKind::Internal);
-                let why = job.error.clone().unwrap_or_else(|| "the PDF could not be made".to_owned());
+                let why = job.error.clone().unwrap_or_else(|| "failed to render PDF".to_owned());
                 Ok(Found::Failed(Error::new(kind, why)))
             }
             JobState::Failed => Ok(Found::Missing(work, Some(job.id.clone()))),
@@ -313,7 +313,7 @@ impl Platform {
         self.upkeep(&enqueue).await.map_err(|error| match error.kind() {
             ErrorKind::Conflict => Error::new(
                 ErrorKind::Unavailable,
-                "too many PDF files of this space are being made; try again later",
+                "too many PDF files of this space are being rendered; try again later",
             ),
             _ => error,
         })
@@ -338,7 +338,7 @@ impl Platform {
         self.ports()
             .pdf
             .as_ref()
-            .ok_or_else(|| Error::new(ErrorKind::Precondition, "this server makes no PDF files"))
+            .ok_or_else(|| Error::new(ErrorKind::Precondition, "this server does not render PDF files"))
     }
 }
 
@@ -360,7 +360,7 @@ fn chosen<'a>(tree: &'a PageTree, part: &PdfPart) -> Result<Vec<(&'a TreePage, u
         Some(id) => {
             let page = tree.get(id).ok_or_else(|| Error::not_found("page"))?;
             if !has_content(page) {
-                return Err(Error::invalid("page", "must be a page or a group, not a link"));
+                return Err(Error::invalid("page", "must be a page or a group"));
             }
             Some(page)
         }
@@ -385,7 +385,7 @@ fn chosen<'a>(tree: &'a PageTree, part: &PdfPart) -> Result<Vec<(&'a TreePage, u
     }
     if pages.len() > MAX_PAGES {
         let many = pages.len();
-        let why = format!("a PDF has at most {MAX_PAGES} pages, not {many}; ask for fewer with `page`");
+        let why = format!("a PDF must have at most {MAX_PAGES} pages, has {many}; select fewer with `page`");
         return Err(Error::new(ErrorKind::TooLarge, why));
     }
     Ok(pages)

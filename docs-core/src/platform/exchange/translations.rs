@@ -97,7 +97,7 @@ impl<'p> Translations<'p> {
             let source: crate::model::SpaceId = new.source.space.parse().map_err(|_| no_space())?;
             let done = platform.once(actor, Right::Translate(org.clone(), source.clone()), async move {
                 if new.source.language == new.language {
-                    return Err(Error::invalid("language", "is the language of the source already"));
+                    return Err(Error::invalid("language", "must differ from the language of the source"));
                 }
                 let create = TranslationCreation {
                     by: actor.require_user()?.clone(),

@@ -102,7 +102,7 @@ impl<'p> Caller<'p> {
                 }
                 (None, Actor::User(_) | Actor::Token(_) | Actor::Visitor(_)) => {
                     return Err(Error::forbidden(
-                        "only the operator reads the whole log; name an organization",
+                        "only the operator can read the whole log; give an organization",
                     ));
                 }
             }
@@ -145,7 +145,7 @@ fn entry_of(row: &Key) -> Result<Key> {
     let mut parts = row.rsplitn(3, '!');
     match (parts.next(), parts.next()) {
         (Some(id), Some(time)) => Ok(format!("{}!{time}!{id}", AuditRecord::all().as_str()).into()),
-        _ => Err(StoreError::Corrupt(format!("`{row}` leads to no entry")).into()),
+        _ => Err(StoreError::Corrupt(format!("the row `{row}` refers to no entry")).into()),
     }
 }
 

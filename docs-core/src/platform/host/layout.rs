@@ -27,15 +27,15 @@ impl Platform {
             let refused = |why: String| Err(Error::new(ErrorKind::Precondition, why));
             match layout.version {
                 newer if newer > LAYOUT => refused(format!(
-                    "a newer program wrote this store: its layout is {newer}, and {LAYOUT} is the newest known here"
+                    "the store has layout {newer} of a newer program; this program supports up to {LAYOUT}"
                 )),
                 _ if layout.rebuild.is_some() => refused(
-                    "the rows of this store are being made anew: let `admin rebuild` come to its end"
+                    "the rows of this store are being rebuilt; wait until `admin rebuild` has finished"
                         .to_owned(),
                 ),
                 older if older < LAYOUT => refused(format!(
-                    "an older program wrote this store: its layout is {older}, and {LAYOUT} is needed; stop all that \
-                     use it, and run `admin rebuild`"
+                    "the store has layout {older} of an older program, and {LAYOUT} is required; stop all \
+                     servers and run `admin rebuild`"
                 )),
                 _ => Ok(()),
             }

@@ -137,7 +137,7 @@ pub async fn stored_sealing_key(
     let tx = Tx::new(store.begin(Mode::Read, &[]).await?);
     let key: String = match tx.get_value(&key_row()).await? {
         Some(Value::Json(json)) => serde_json::from_slice(&json).map_err(Error::internal)?,
-        _ => return Err(StoreError::Corrupt("there is no sealing key".to_owned()).into()),
+        _ => return Err(StoreError::Corrupt("the sealing key is missing".to_owned()).into()),
     };
     let bytes = BASE32.decode(key.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
     let bytes: [u8; 32] =

@@ -106,10 +106,10 @@ impl Progress<'_> {
         let (job, now, lease) = (self.job.clone(), self.platform.now(), self.platform.inner.job_lease);
         match self.platform.upkeep(&TellProgress { job, now, lease, stage, progress }).await {
             Ok(true) => Ok(()),
-            Ok(false) => Err(Error::conflict("another worker has taken the job over")),
+            Ok(false) => Err(Error::conflict("the lease of the job belongs to another worker")),
             // The work continues; only its progress is not visible.
             Err(error) => {
-                tracing::warn!(job.id = %self.job.id, error = ?error, "the progress of a job was not stored");
+                tracing::warn!(job.id = %self.job.id, error = ?error, "failed to store progress of job");
                 Ok(())
             }
         }
@@ -133,8 +133,7 @@ impl Platform {
         let job = NewJob { audience, ..job.about(&id, subject, now)? };
         self.upkeep(&BeginJob { job, now, lease: self.inner.job_lease }).await?;
         let record: Option<Arc<JobRecord>> = self.read().await?.get(&JobRecord::at(&id)).await?;
-        let record =
-            record.ok_or_else(|| Error::internal(format!("the job {id} was begun and is not there")))?;
+        let record = record.ok_or_else(|| Error::internal(format!("the started job {id} does not exist")))?;
         Ok(Run::new(JobRecord::clone(&record), Stopping::default()))
     }
 
@@ -144,7 +143,13 @@ impl Platform {
         mut run: Run,
         done: Option<Result<T>>,
     ) -> Result<T> {
-        let taken_over = || Err(Error::new(ErrorKind::Unavailable, "this took too long; try again"));
+        let taken_over = || {
+            Err(Error::new(
+                ErrorKind::Unavailable,
+                "the job exceeded its time limit; try \
+                                                                    again",
+            ))
+        };
         let done = done.unwrap_or_else(taken_over);
         let end = match &done {
             Ok(_) => JobEnd::Done(std::mem::take(&mut run.outcome)),
@@ -153,7 +158,7 @@ impl Platform {
         let id = run.job.id.clone();
         if let Err(error) = self.end_run(run, end).await {
             // The effect is stored or has its own error; the lease of the job expires.
-            tracing::warn!(job.id = %id, error = ?error, "the end of a job was not stored");
+            tracing::warn!(job.id = %id, error = ?error, "failed to store result of job");
         }
         done
     }
@@ -163,6 +168,6 @@ impl Platform {
 pub(in crate::platform) async fn finish_in(tx: &mut Tx, finish: &FinishJob) -> Result<()> {
     match jobs::finish(tx, finish).await? {
         true => Ok(()),
-        false => Err(Error::conflict("another worker has taken the job over")),
+        false => Err(Error::conflict("the lease of the job belongs to another worker")),
     }
 }

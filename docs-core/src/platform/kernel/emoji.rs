@@ -11,9 +11,7 @@ const PICTURE: char = '\u{fe0f}';
 /// `Invalid`, with `field`, for a text that is not exactly one emoji.
 pub(in crate::platform) fn kept_emoji(given: &Emoji, field: &str) -> Result<Emoji> {
     let one = one_emoji(given.as_str()).and_then(|text| Emoji::new(text).ok());
-    one.ok_or_else(|| {
-        Error::invalid(field, "must be one emoji: its characters, or its code points, like `1f44d`")
-    })
+    one.ok_or_else(|| Error::invalid(field, "must be one emoji, as characters or code points like `1f44d`"))
 }
 
 /// Returns the normalized emoji of a text: characters rather than code points, with the variation selector only if the

@@ -126,7 +126,7 @@ impl IdempotentRequest {
 }
 
 impl Platform {
-    /// Binds the platform to one request, which may be sent again within [`IDEMPOTENCY_WINDOW`].
+    /// Binds the platform to one request, which may be sent again within [`IDEMPOTENCY_WINDOW`] (24 hours).
     ///
     /// Of all requests with the same key by the same user, one is executed and the others get its response. This
     /// applies to operations that create something: called on the returned platform, they store their response unless
@@ -200,7 +200,7 @@ impl Platform {
         }
         Err(match error.store() {
             Some(StoreError::Unknown(_)) => error.with_message(
-                "it is not known whether the change was stored; sending the request again with the same \
+                "the outcome of the change is unknown; repeating the request with the same \
                  `Idempotency-Key` is safe",
             ),
             _ => error,
@@ -264,17 +264,18 @@ impl KeptAnswer<'_> {
         if record.fingerprint != self.request.0.fingerprint {
             return Err(Error::new(
                 ErrorKind::Unprocessable,
-                "Idempotency-Key: another request was sent with this key; send this one with a new key",
+                "Idempotency-Key: was used for another request; use a new key",
             ));
         }
         let lost = |why: &str| {
             Error::conflict(format!(
-                "Idempotency-Key: the request was done before, and its answer {why}; look at what it changed"
+                "Idempotency-Key: the request has succeeded before, and its response {why}; read the \
+                 current state instead"
             ))
         };
-        let sealed = record.answer.as_ref().ok_or_else(|| lost("is too large to be kept"))?;
+        let sealed = record.answer.as_ref().ok_or_else(|| lost("is too large to be stored"))?;
         let json = self.platform.secrets().open(&self.purpose(), sealed);
-        let json = json.map_err(|_| lost("was sealed with another key than this server's"))?;
+        let json = json.map_err(|_| lost("was sealed with another key"))?;
         let answer = serde_json::from_str(&json).map_err(Error::internal)?;
         self.request.0.is_replayed.store(true, Ordering::Relaxed);
         Ok(answer)

@@ -53,7 +53,8 @@ enum Pattern {
 /// The error for a malformed rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "must be a host like `docs.example.com`, `*.example.com` or `*`, and may end in `=` and an organization's id"
+    "must be a host like `docs.example.com`, `*.example.com` or `*`, optionally followed by `=` and the id \
+     of an organization"
 )]
 pub struct NotASiteHost;
 
@@ -189,11 +190,14 @@ pub(in crate::platform) fn check_proxy(hosts: &SiteHosts, org: &OrgId, origin: &
     hosts.check(org, (host, segment)).map_err(|refused| match refused {
         Refused::Host => Error::invalid(
             "proxy",
-            format_args!("no site of this organization may be mounted on `{host}`; the operator of the server lists the hosts of sites"),
+            format_args!(
+                "the host `{host}` is not available to this organization; ask the operator of the \
+                          server"
+            ),
         ),
         Refused::Segment => Error::invalid(
             "proxy",
-            format_args!("must not begin with `/{segment}` below the host, which is a path of the platform"),
+            format_args!("must not begin with `/{segment}`, which is a path of the platform"),
         ),
     })
 }

@@ -91,7 +91,7 @@ impl<'p> Collections<'p> {
                 Right::CreateIn(org.clone(), new.parent.as_deref().map(Into::into)),
                 async move {
                     let untitled = CollectionTitle::cut("Untitled")
-                        .ok_or_else(|| Error::internal("a constant title fits"))?;
+                        .ok_or_else(|| Error::internal("the constant title is within the limit"))?;
                     let now = platform.now();
                     let record = CollectionRecord {
                         id: platform.id(),

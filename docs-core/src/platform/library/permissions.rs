@@ -59,11 +59,12 @@ impl<'p> Permissions<'p> {
                     let Some(names) = names else { continue };
                     sum += names.len();
                     if names.is_empty() {
-                        return Err(Error::invalid(field, "must name at least one"));
+                        return Err(Error::invalid(field, "must have at least one entry"));
                     }
                     if sum > MAX_INVITED {
                         let what = format_args!(
-                            "a request names at most {MAX_INVITED} users and teams; send the rest in another"
+                            "a request must have at most {MAX_INVITED} users and teams; send the rest in \
+                             another request"
                         );
                         return Err(Error::invalid(field, what));
                     }
@@ -235,7 +236,7 @@ impl Seen {
     fn refuse_above(&self, role: Option<Role>) -> Result<()> {
         match role {
             Some(role) if role > self.role => Err(Error::forbidden(
-                "a role above your own is changed by those who have it, or administrators",
+                "a role above your own can only be changed by users with that role and by administrators",
             )),
             _ => Ok(()),
         }
@@ -292,7 +293,7 @@ struct Given<'a> {
 }
 
 fn misplaced() -> Error {
-    Error::internal("a grant lies among those of the other kind")
+    Error::internal("a grant is stored under the wrong kind")
 }
 
 /// Checks that the actor may see the roles on content.
@@ -394,7 +395,7 @@ impl Operation for GrantRoles {
         let teams = tx.below(&GrantRecord::teams_of(self.content.id()), MAX_TEAM_GRANTS + 1).await?;
         if teams.len() > MAX_TEAM_GRANTS as usize {
             return Err(Error::conflict(format!(
-                "teams: at most {MAX_TEAM_GRANTS} have a role on the same content; remove one, or join some into one"
+                "teams: at most {MAX_TEAM_GRANTS} can have a role on the same content; remove one first"
             )));
         }
         Ok(())

@@ -156,7 +156,7 @@ impl<'p> SpaceHandle<'p> {
             let Self { caller, space: id } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
             if matches!((&change.emoji, &change.icon), (Patch::Set(_), Patch::Set(_))) {
-                return Err(Error::invalid("icon", "a space has an emoji or an icon, not both"));
+                return Err(Error::invalid("icon", "must not be set together with `emoji`"));
             }
             let mut change = change;
             if let Patch::Set(emoji) = &mut change.emoji {
@@ -167,8 +167,8 @@ impl<'p> SpaceHandle<'p> {
         })
     }
 
-    /// Deletes a space. It can be restored within [`RESTORE_WINDOW`] and is then purged. Returns `true` if there was a
-    /// space that the actor may see.
+    /// Deletes a space. It can be restored within [`RESTORE_WINDOW`] (7 days) and is then purged. Returns `true` if
+    /// there was a space that the actor may see.
     ///
     /// # Errors
     ///
@@ -279,7 +279,12 @@ impl Platform {
     ) -> Result<SpaceRecord> {
         let now = self.now();
         let by = actor.require_user()?.clone();
-        let untitled = SpaceTitle::cut("Untitled").ok_or_else(|| Error::internal("a constant title fits"))?;
+        let untitled = SpaceTitle::cut("Untitled").ok_or_else(|| {
+            Error::internal(
+                "the constant title is \
+                                                                                  within the limit",
+            )
+        })?;
         Ok(SpaceRecord {
             id: self.id(),
             organization: org.clone(),

@@ -34,8 +34,8 @@ impl<'p> Invites<'p> {
     /// Invites people by e-mail address.
     ///
     /// A user who has one of the addresses becomes a member immediately; an existing member is left unchanged. Other
-    /// addresses are invited for [`INVITE_WINDOW`]: a user who is created with such an address joins automatically.
-    /// Inviting an address again renews its invitation.
+    /// addresses are invited for [`INVITE_WINDOW`] (30 days): a user who is created with such an address joins
+    /// automatically. Inviting an address again renews its invitation.
     ///
     /// If single sign-on is requested, an address fails if its user signs in otherwise. An administrator first adds
     /// such a user as a member, then [enables single sign-on for them](crate::platform::MemberHandle::set_sso).

@@ -113,7 +113,7 @@ impl Platform {
     /// Redeems the invitations of a user who was just created. The job retries failures later.
     pub(in crate::platform) async fn welcome(&self, user: &UserId) {
         if let Err(error) = (RedeemInvites { user: user.clone() }).redeem(self).await {
-            tracing::warn!(error = ?error, user = %user, "a new user's invitations wait for the job");
+            tracing::warn!(error = ?error, user = %user, "leave invitations of new user to job");
         }
     }
 }
@@ -151,7 +151,7 @@ impl Operation for JoinWith {
         let email = email.filter(|invite| invite.organization == org.id && invite.expires_at > self.now);
         let email = email.ok_or_else(unknown)?;
         if email.email != user.email.to_lowercase() {
-            return Err(Error::forbidden("this invitation is for somebody with another e-mail address"));
+            return Err(Error::forbidden("this invitation is for another email address"));
         }
         redeem(tx, &email, (&user, self.now)).await
     }
@@ -164,7 +164,7 @@ async fn join_by_link(
     (user, now): (&UserRecord, Timestamp),
 ) -> Result<()> {
     if !org.invite_links {
-        return Err(Error::forbidden("invite links of this organization are turned off"));
+        return Err(Error::forbidden("invite links are turned off for this organization"));
     }
     invites::vouched(tx, link).await?;
     match &link.gives {

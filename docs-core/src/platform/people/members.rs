@@ -209,7 +209,7 @@ pub(in crate::platform) async fn spare_administrator(tx: &Tx, member: &MemberRec
     if others.iter().any(|(row, _)| key::last_segment(row) != member.user.as_str()) {
         return Ok(());
     }
-    Err(Error::conflict("an organization keeps at least one administrator: make somebody else one first"))
+    Err(Error::conflict("an organization needs at least one administrator; appoint another one first"))
 }
 
 /// The field of a member to set.

@@ -189,7 +189,13 @@ impl<'p> OrgHandle<'p> {
             let Self { caller, org: id } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
             if change.email_domains.as_ref().is_some_and(|domains| domains.len() > MAX_DOMAINS) {
-                return Err(Error::invalid("emailDomains", format_args!("must be at most {MAX_DOMAINS}")));
+                return Err(Error::invalid(
+                    "emailDomains",
+                    format_args!(
+                        "must have at most {MAX_DOMAINS} \
+                                                                        domains"
+                    ),
+                ));
             }
             let update = OrgUpdate { actor: actor.clone(), id: id.clone(), change };
             platform
@@ -393,9 +399,9 @@ impl Operation for OrgUpdate {
     fn taken(&self, key: &Key) -> Error {
         let hostname = self.change.hostname.as_ref();
         if hostname.is_some_and(|name| OrgRecord::by_hostname(name.as_str()) == *key) {
-            return Error::conflict("hostname: another organization has it");
+            return Error::conflict("hostname: is in use by another organization");
         }
-        Error::conflict("emailDomains: another organization has one of them")
+        Error::conflict("emailDomains: a domain is in use by another organization")
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {

@@ -309,7 +309,7 @@ impl Operation for SamlProviderCreation {
         require_team(tx, &self.record).await?;
         if tx.number(&SamlProviderRecord::count_in(org)).await? >= i64::from(MAX_PROVIDERS) {
             return Err(Error::conflict(format!(
-                "an organization has at most {MAX_PROVIDERS} SAML providers; delete one first"
+                "an organization must have at most {MAX_PROVIDERS} SAML providers; delete one first"
             )));
         }
         tx.create(self.record.clone());

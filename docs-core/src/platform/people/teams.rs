@@ -414,8 +414,10 @@ fn has_title(team: &TeamRecord, part: Option<&str>) -> bool {
 
 fn refuse_many(field: &str, changes: usize) -> Result<()> {
     if changes > MAX_MEMBER_CHANGES {
-        let what =
-            format_args!("a request changes at most {MAX_MEMBER_CHANGES} members; send the rest in another");
+        let what = format_args!(
+            "a request must have at most {MAX_MEMBER_CHANGES} member changes; send the rest in \
+                          another request"
+        );
         return Err(Error::invalid(field, what));
     }
     Ok(())

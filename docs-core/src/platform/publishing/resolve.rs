@@ -183,7 +183,7 @@ impl Platform {
         {
             return Ok(SignedIn::As(signer, claims));
         }
-        let why = "its user is not a member, or the organization does not accept how they signed in";
+        let why = "its user is not a member, or the organization requires another sign-in";
         Ok(SignedIn::No(Some(why.to_owned())))
     }
 
@@ -199,7 +199,7 @@ impl Platform {
     async fn sign_in(&self, tx: &Tx, site: &SiteRecord, path: &str) -> Result<ResolvedUrl> {
         let auth: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(&site.id)).await?;
         let url = auth.as_ref().and_then(|auth| auth.fallback_url.as_ref()).ok_or_else(|| {
-            let message = "the site is for authenticated visitors, and has no address where they sign in";
+            let message = "the site requires authentication, and has no sign-in address";
             Error::new(ErrorKind::NotFound, message)
         })?;
         let location = percent_encoding::utf8_percent_encode(path, percent_encoding::NON_ALPHANUMERIC);

@@ -193,7 +193,7 @@ impl Platform {
         let mut state = follower.state.lock().await;
         let position = match follower.index.position().await {
             Err(error @ SearchError::Damaged(_)) => {
-                tracing::error!(%error, "the search index is made anew");
+                tracing::error!(%error, "rebuild search index");
                 follower.clear().await?;
                 None
             }
@@ -305,7 +305,7 @@ impl Platform {
             };
             match unpanicked(doing).await {
                 Err(error) if error.kind() == ErrorKind::Internal => {
-                    tracing::error!(space = %id, error = ?error, "a space cannot be indexed");
+                    tracing::error!(space = %id, error = ?error, "failed to index space");
                 }
                 other => other?,
             }
@@ -396,12 +396,12 @@ impl Platform {
 }
 
 fn not_caught_up() -> Error {
-    Error::new(ErrorKind::Unavailable, "the search index is still being made of what is stored; try again")
+    Error::new(ErrorKind::Unavailable, "the search index is still being built; try again")
 }
 
 /// A lost batch ends the round, whichever space it belonged to. The feed is then read again.
 fn not_applied(error: SearchError) -> Error {
-    Error::new(ErrorKind::Unavailable, "the search index takes no changes now").caused_by(error)
+    Error::new(ErrorKind::Unavailable, "the search index does not accept changes now").caused_by(error)
 }
 
 /// Returns `true` if an indexed attribute changed.

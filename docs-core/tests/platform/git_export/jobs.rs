@@ -66,7 +66,7 @@ async fn export_is_one_commit_referenced_by_revision_and_pages() {
 async fn imported_content_is_not_exported_again_unless_forced() {
     let (w, remote, space) = world_of(FILES).await;
     let asked = remote.urls().len();
-    assert!(log(&exported(&w, &space).await).contains("nothing to do"));
+    assert!(log(&exported(&w, &space).await).contains("needed"));
     assert_eq!(remote.urls().len(), asked, "the repository is not asked");
     edit(&w, &space, "Bye.\n").await;
     exported(&w, &space).await;
@@ -80,7 +80,7 @@ async fn imported_content_is_not_exported_again_unless_forced() {
     w.clock.advance(Duration::from_millis(1));
     w.as_admin().space(&space).import_git(request).await.expect("enqueued");
     w.platform.settle().await.expect("settled");
-    assert!(log(&latest(&w, &space).await).contains("nothing to do"));
+    assert!(log(&latest(&w, &space).await).contains("needed"));
 }
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn an_edit_that_is_taken_back_makes_no_commit() {
     let (w, remote, space) = world_of(FILES).await;
     edit(&w, &space, "Bye.\n").await;
     edit(&w, &space, "Hello.\n").await;
-    assert!(log(&exported(&w, &space).await).contains("nothing to do"));
+    assert!(log(&exported(&w, &space).await).contains("needed"));
     assert_eq!(commits(&remote), 0);
 }
 
@@ -99,7 +99,7 @@ async fn a_branch_that_moves_meanwhile_is_fetched_again() {
     let fault = MemPushFault::Overtaken("other.txt".to_owned(), "x".into());
     remote.edit(|repository| repository.push_faults.push_back(fault));
     let job = exported(&w, &space).await;
-    assert!(log(&job).contains("meanwhile"), "{job:?}");
+    assert!(log(&job).contains("another push"), "{job:?}");
     let files = files(&remote);
     assert_eq!((files["README.md"].as_str(), files["other.txt"].as_str()), ("# Start\n\nBye.\n", "x"));
     assert_eq!((commits(&remote), job.attempt), (1, 1));
@@ -228,7 +228,7 @@ async fn a_space_with_nothing_in_it_is_not_exported() {
     let (w, remote, space) = world_of(&[]).await;
     let (state, error) = export(&w, &space, json!({})).await;
     assert_eq!(state, JobState::Failed);
-    assert!(error.expect("why").contains("page"));
+    assert!(error.expect("why").contains("Markdown"));
     assert_eq!(commits(&remote), 0);
 }
 

@@ -258,10 +258,7 @@ async fn a_space_without_pages_is_not_exported() {
     change(&w, &space, json!([{ "operation": "delete_page", "page": made[0] }])).await;
     let (state, error) = export(&w, &space, json!({})).await;
     assert_eq!(state, JobState::Failed, "nobody could import what that would leave");
-    assert!(
-        error.expect("why").contains("no Markdown file that could become a page"),
-        "it is said what is missing"
-    );
+    assert!(error.expect("why").contains("must contain a Markdown file"), "it is said what is missing");
     assert_eq!(files(&remote), before);
     w.check().await;
 }

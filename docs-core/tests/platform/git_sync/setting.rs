@@ -58,7 +58,7 @@ async fn only_who_manages_a_space_sets_and_sees_its_synchronization() {
         handle().run_git_sync().await.refused(kind);
         match kind {
             // Removing the setting of an inaccessible space succeeds without effect.
-            ErrorKind::NotFound => assert!(!handle().remove_git_sync().await.expect("nothing to do")),
+            ErrorKind::NotFound => assert!(!handle().remove_git_sync().await.expect("needed")),
             _ => drop(handle().remove_git_sync().await.refused(kind)),
         }
     }
@@ -86,11 +86,11 @@ async fn without_a_setting_nothing_is_shown_or_synchronized() {
     change(&w, &space, set(&limits, "Two.\n")).await;
     assert!(w.as_admin().space(&space).remove_git_sync().await.expect("removed"));
     settle(&w).await;
-    assert!(log(&jobs(&w, &space).await[0]).contains("no repository any more"));
+    assert!(log(&jobs(&w, &space).await[0]).contains("was turned off"));
     assert_eq!(commits(&remote), 0);
     let handle = || w.as_admin().space(&space);
     handle().git_sync().await.refused(ErrorKind::NotFound);
-    assert!(!handle().remove_git_sync().await.expect("nothing to do"));
+    assert!(!handle().remove_git_sync().await.expect("needed"));
     handle().rotate_git_sync_secret().await.refused(ErrorKind::NotFound);
     handle().run_git_sync().await.refused(ErrorKind::NotFound);
     assert!(handle().git_info().await.is_ok(), "what was imported is still known");

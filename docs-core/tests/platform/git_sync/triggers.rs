@@ -125,7 +125,7 @@ async fn a_signed_push_is_imported_and_several_make_one_job() {
         GitWebhookAnswer::Enqueued
     );
     settle(&w).await;
-    assert!(log(&jobs(&w, &space).await[0]).contains("in step"), "{:?}", jobs(&w, &space).await[0]);
+    assert!(log(&jobs(&w, &space).await[0]).contains("in sync"), "{:?}", jobs(&w, &space).await[0]);
 }
 
 #[tokio::test]
@@ -225,7 +225,7 @@ async fn a_schedule_shows_a_failure_once_and_goes_on_when_it_is_over() {
     let all = jobs(&w, &space).await;
     assert_eq!(all.iter().filter(|job| job.state == JobState::Failed).count(), 1, "{all:#?}");
     let shown = state(&w, &space).await.state.job.expect("a job");
-    assert_eq!(shown.error.as_deref(), Some("the repository refused the credentials"));
+    assert_eq!(shown.error.as_deref(), Some("the repository rejected the credentials"));
     remote.edit(|repository| repository.failure = None);
     remote.put("README.md", "# Start\n\nBye.\n");
     w.clock.advance(Duration::from_secs(15 * 60));
@@ -272,7 +272,7 @@ async fn what_is_in_step_is_found_to_be_without_a_fetch() {
     let fetched = remote.fetches();
     w.as_admin().space(&space).run_git_sync().await.expect("enqueued");
     settle(&w).await;
-    assert!(log(&jobs(&w, &space).await[0]).contains("in step"), "{:?}", jobs(&w, &space).await[0]);
+    assert!(log(&jobs(&w, &space).await[0]).contains("in sync"), "{:?}", jobs(&w, &space).await[0]);
     w.clock.advance(Duration::from_secs(15 * 60));
     w.platform.settle().await.expect("settled");
     assert_eq!(remote.fetches(), fetched, "neither a run nor a look has fetched");

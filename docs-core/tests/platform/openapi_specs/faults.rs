@@ -87,9 +87,7 @@ impl ReaderFault {
     fn told(self) -> &'static str {
         match self {
             Self::FindsTooLarge => "it is too large here",
-            Self::Fails | Self::Panics => {
-                "this server's reader of specifications failed, whatever the document says: the server's log says why"
-            }
+            Self::Fails | Self::Panics => "the specification reader of this server failed; see its log",
         }
     }
 }
@@ -274,7 +272,7 @@ async fn a_host_that_does_not_answer_ends_the_round_by_its_time() {
         assert_eq!(spec.processing_state, SpecProcessingState::Complete);
         assert_eq!(spec.last_process_error_code, Some(SpecErrorCode::FetchTimeout));
         let errors = spec.last_processed_errors.expect("errors");
-        assert_eq!(errors[0].message, format!("{at}: cannot be fetched: it takes longer than 120s"));
+        assert_eq!(errors[0].message, format!("{at}: cannot be fetched within 120s"));
         // The next attempt succeeds.
         w.clock.advance(SIX_HOURS);
         w.settled().await;
@@ -339,7 +337,12 @@ async fn too_many_files_are_rejected_before_fetching() {
         entry += &format!("  /{n}: {{$ref: 'paths/{n}.yaml'}}\n");
     }
     outside.web.put(SOURCE, "text/yaml", entry);
-    failed(&w, SpecErrorCode::ParseError, "it refers to more than 5000 files; put it in fewer").await;
+    failed(
+        &w,
+        SpecErrorCode::ParseError,
+        "the specification must refer to at most 5000 files; combine some files",
+    )
+    .await;
     assert_eq!(outside.web.urls(), [SOURCE]);
 }
 
@@ -364,7 +367,8 @@ async fn a_round_whose_server_dies_each_time_ends_with_an_error() {
         let spec = w.spec("pets").await;
         assert_eq!((spec.processing_state, spec.last_version), (SpecProcessingState::Complete, None));
         let errors = spec.last_processed_errors.expect("errors");
-        let told = "it could not be processed: the server broke off several times; put it again";
+        let told =
+            "processing failed: the server was interrupted several times; send the specification again";
         assert_eq!(errors[0].message, told);
         w.put_spec("pets", source).await;
         w.settled().await;

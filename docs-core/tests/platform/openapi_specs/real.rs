@@ -187,27 +187,26 @@ fn broken() -> Vec<(&'static str, String, std::ops::RangeInclusive<usize>, &'sta
     if let Some(whole) = bytes(LARGE) {
         let text = String::from_utf8_lossy(&whole[..whole.len() / 2]).into_owned();
         let last = 1 + text.matches('\n').count();
-        all.push((LARGE, text, last..=last, "is not JSON that can be read: EOF while parsing"));
+        all.push((LARGE, text, last..=last, "must be valid JSON: EOF while parsing"));
     }
     if let Some(whole) = bytes(FIGMA) {
         let text = String::from_utf8_lossy(&whole).replacen("\npaths:\n", "\n paths:\n", 1);
         let line = line_of(&text, "\n paths:\n") + 1;
-        all.push((FIGMA, text, line - 1..=line + 1, "is not YAML that can be read: "));
+        all.push((FIGMA, text, line - 1..=line + 1, "must be valid YAML: "));
     }
     if let Some(text) = changed(STAR_TREK, |it| it["paths"] = json!([])) {
         let line = line_of(&text, "\n  \"paths\": []") + 1;
         all.push((STAR_TREK, text, line..=line, "/paths: must be an object, is a list"));
     }
     if let Some(text) = changed(LEGACY, |it| drop(it.as_object_mut().expect("one").remove("openapi"))) {
-        all.push((LEGACY, text, 0..=0, "is no OpenAPI specification: it needs `openapi`"));
+        all.push((LEGACY, text, 0..=0, "must be an OpenAPI specification with `openapi`"));
     }
     let target = "/paths/~1pet/post/parameters/0/schema/$ref";
     if let Some(text) = changed(PETSTORE_2, |it| {
         *it.pointer_mut(target).expect("a reference") = json!("#/definitions/Gone");
     }) {
         let line = line_of(&text, "\"#/definitions/Gone\"");
-        let told =
-            "/paths/~1pet/post/parameters/0/schema/$ref: refers to `#/definitions/Gone`, which is not there";
+        let told = "/paths/~1pet/post/parameters/0/schema/$ref: refers to `#/definitions/Gone`, which does not exist";
         all.push((PETSTORE_2, text, line..=line, told));
     }
     all

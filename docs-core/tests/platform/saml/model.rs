@@ -141,7 +141,7 @@ impl Course {
         let kept = [kept.clone()];
         let answer = SamlAnswer { response, kept: &kept };
         let again = self.w.platform.as_platform().finish_saml_login(&self.of.id, answer).await;
-        let kind = again.expect_err("it is good for once").kind();
+        let kind = again.expect_err("was used before").kind();
         assert!(matches!(kind, ErrorKind::Unauthenticated | ErrorKind::Conflict), "{kind:?}");
     }
 

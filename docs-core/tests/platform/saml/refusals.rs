@@ -42,7 +42,7 @@ async fn refusal_reason_and_verified_address_are_audited() {
     assert_eq!(reasons[0], "the form is too large");
     assert_eq!(reasons[1], "Eve@example.com: the SAML response: its assertion has expired");
     assert_eq!(reasons[2], "the SAML response: it is not signed", "nobody vouched for anybody");
-    assert!(reasons[3].starts_with("Ada@example.com: an account has this address"), "{reasons:?}");
+    assert!(reasons[3].starts_with("Ada@example.com: an account with this address exists"), "{reasons:?}");
     assert_eq!(reasons.len(), 4);
     assert_eq!(entries(&w, "saml_provider_create").await[0].detail, None, "its name says it");
     w.check().await;
@@ -83,7 +83,7 @@ async fn unsigned_refusals_are_rate_limited_and_counted() {
     assert!(noted[0].starts_with("Ada@example.com: "), "{noted:?}");
     w.clock.advance(Duration::from_secs(60));
     for said in [
-        "the SAML response: it is not signed (and 25 before it, of which nothing is noted)",
+        "the SAML response: it is not signed (and 25 earlier refusals that were not recorded)",
         "the SAML response: it is not signed",
     ] {
         finish(&w, &of, "unsigned", &[]).await.refused(ErrorKind::Unauthenticated);

@@ -87,7 +87,7 @@ async fn session_ends_when_provider_trust_settings_change() {
         w.platform.authenticate(&session.token).await.refused(ErrorKind::Unauthenticated);
         change(json!({ (field): back })).await;
         let ended = w.platform.authenticate(&session.token).await.refused(ErrorKind::Unauthenticated);
-        assert!(ended.message().contains("its provider was changed since"), "{field}: {ended:?}");
+        assert!(ended.message().contains("its provider has changed"), "{field}: {ended:?}");
         let again = sign_in(&w, &of, "grace@example.com").await.expect("a session");
         bearer(&w, &again.token).await;
     }
@@ -152,7 +152,7 @@ async fn session_can_be_revoked_and_expired_ones_are_deleted() {
     w.clock.advance(Duration::from_secs(60 + 5 * 60 - 1));
     w.platform.tidy().await.expect("tidy");
     let again = w.platform.as_platform().finish_saml_login(&of.id, answer).await;
-    assert!(again.refused(ErrorKind::Unauthenticated).message().contains("good for once"));
+    assert!(again.refused(ErrorKind::Unauthenticated).message().contains("was used before"));
     w.clock.advance(Duration::from_secs(2));
     w.platform.tidy().await.expect("tidy");
     let forgotten = w.platform.as_platform().finish_saml_login(&of.id, answer).await;

@@ -146,11 +146,11 @@ fn wrong_outside() -> Wrong {
         ),
         (json!({ "type": "object", "additionalProperties": false }), "properties: is required"),
         (with("type", json!("array")), "type: must be `object`"),
-        (with("type", json!(["object"])), "type: must be a text"),
+        (with("type", json!(["object"])), "type: must be a string"),
         (with("additionalProperties", json!(true)), "additionalProperties: must be `false`"),
         (with("additionalProperties", json!({})), "additionalProperties: must be `false`"),
         (with("properties", json!([])), "properties: must be an object"),
-        (with("required", json!(["plan"])), "required: is not allowed here"),
+        (with("required", json!(["plan"])), "required: is not allowed"),
         (with("$schema", json!("https://json-schema.org/draft/2020-12/schema")), "$schema: must be"),
     ]
 }
@@ -164,7 +164,7 @@ fn wrong_claims() -> Wrong {
         (of(claim("null")), "properties.plan.type: must be `boolean`"),
         (
             of(json!({ "type": "boolean", "description": null })),
-            "properties.plan.description: must be a text",
+            "properties.plan.description: must be a string",
         ),
         (
             of(json!({ "type": "boolean", "description": "x".repeat(513) })),
@@ -190,10 +190,10 @@ fn wrong_values() -> Wrong {
         (of(choice(json!("pro"))), "properties.plan.enum: must be a list"),
         (of(choice(json!([]))), "properties.plan.enum: must have 1 to 100"),
         (of(choice((0..101).map(|n| n.to_string()).collect())), "properties.plan.enum: must have 1 to 100"),
-        (of(choice(json!(["a", 1]))), "properties.plan.enum[1]: must be a text"),
-        (of(choice(json!(["a", "b", "a"]))), "properties.plan.enum[2]: is there already"),
+        (of(choice(json!(["a", 1]))), "properties.plan.enum[1]: must be a string"),
+        (of(choice(json!(["a", "b", "a"]))), "properties.plan.enum[2]: is a duplicate"),
         (of(choice(json!(["x".repeat(129)]))), "properties.plan.enum[0]: must be at most 128"),
-        (of(choice(json!(["a\nb"]))), "properties.plan.enum[0]: must have no control"),
+        (of(choice(json!(["a\nb"]))), "properties.plan.enum[0]: must not contain control"),
         (of(json!({ "type": "array", "description": "" })), "properties.plan.items: is required"),
         (of(list(json!([claim("string")]))), "properties.plan.items: must be an object"),
         (
@@ -239,19 +239,22 @@ fn wrong_inside() -> Wrong {
         (schema_of(json!({ "unsigned": claim("boolean") })), "properties.unsigned.type: must be `object`"),
         (
             schema_of(nested(6)),
-            "properties.a.properties.a.properties.a.properties.a.properties.a: claims are nested",
+            "properties.a.properties.a.properties.a.properties.a.properties.a: must be nested",
         ),
-        (schema_of(many(201)), "properties.c99: a schema has at most 200 claims"),
-        (schema_of(json!({ "": claim("boolean") })), "properties[\"\"]: the name of a claim has 1 to 64"),
+        (schema_of(many(201)), "properties.c99: exceeds the limit of 200 claims of a schema"),
+        (schema_of(json!({ "": claim("boolean") })), "properties[\"\"]: must have a name of 1 to 64"),
         (schema_of(json!({ "x".repeat(65): claim("boolean") })), "properties.xxxxx"),
         (
             schema_of(json!({ "a\tb": claim("boolean") })),
-            "properties[\"a\\tb\"]: the name of a claim has no control",
+            "properties[\"a\\tb\"]: must have a name without control",
         ),
-        (schema_of(json!({ "__proto__": claim("boolean") })), "properties.__proto__: no expression can read"),
+        (
+            schema_of(json!({ "__proto__": claim("boolean") })),
+            "properties.__proto__: must have a name that expressions can read",
+        ),
         (
             schema_of(json!({ "constructor": claim("boolean") })),
-            "properties.constructor: no expression can read",
+            "properties.constructor: must have a name that expressions can read",
         ),
         (schema_of(all.into()), "must be at most 65536 bytes"),
     ]

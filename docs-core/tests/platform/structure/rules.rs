@@ -248,12 +248,12 @@ async fn a_site_has_at_most_so_many_sections_groups_and_spaces() {
         last = Some(section(&w, &site, add()).await);
     }
     let error = mine.sections().create(read(add())).await.refused(ErrorKind::Conflict);
-    assert_eq!(error.to_string(), "a site has at most 100 sections");
+    assert_eq!(error.to_string(), "a site must have at most 100 sections");
     for _ in 0..200 {
         mine.spaces().create(read(add())).await.expect("added");
     }
     let error = mine.spaces().create(read(add())).await.refused(ErrorKind::Conflict);
-    assert_eq!(error.to_string(), "a site has at most 300 spaces");
+    assert_eq!(error.to_string(), "a site must have at most 300 spaces");
     mine.section(&last.expect("a section")).delete().await.expect("deleted");
     section(&w, &site, add()).await;
     let mut parent: Option<String> = None;
@@ -265,13 +265,13 @@ async fn a_site_has_at_most_so_many_sections_groups_and_spaces() {
             parent = Some(added.expect("added").id.to_string());
         } else {
             let error = added.refused(ErrorKind::Conflict);
-            assert_eq!(error.to_string(), "groups of sections lie at most 5 deep in each other");
+            assert_eq!(error.to_string(), "section groups must be nested at most 5 levels deep");
             mine.section_groups().create(read(json!({ "title": "Group" }))).await.expect("added");
         }
     }
     let error =
         mine.section_groups().create(read(json!({ "title": "Group" }))).await.refused(ErrorKind::Conflict);
-    assert_eq!(error.to_string(), "a site has at most 50 groups of sections");
+    assert_eq!(error.to_string(), "a site must have at most 50 section groups");
     let list = mine.section_groups().list(&PageRequest { page: None, limit: Some(1) }).await.expect("listed");
     assert_eq!((list.items.len(), list.count), (1, Some(50)));
     assert!(mine.delete().await.expect("one transaction deletes all of it"));

@@ -15,8 +15,7 @@ async fn last_job(d: &Desk) -> (JobState, String) {
     (job.state, job.error.unwrap_or_default())
 }
 
-const NO_ANSWER: &str =
-    "the translator's answer cannot be read: no text in it is a translation of what was sent";
+const NO_ANSWER: &str = "the response of the translator is malformed: it contains no valid translation";
 
 #[tokio::test]
 async fn what_was_translated_before_a_server_died_is_not_sent_again() {
@@ -75,7 +74,7 @@ async fn useless_responses_create_no_translation() {
     let failed = || last_job(&d);
     *held(&d.translator.failures) = vec![TranslateError::Malformed("it is no JSON".to_owned()); 100];
     d.settle().await;
-    let why = "the translator's answer cannot be read: it is no JSON";
+    let why = "the response of the translator is malformed: it is no JSON";
     assert_eq!(failed().await, (JobState::Failed, why.to_owned()));
     assert_eq!(held(&d.translator.failures).len(), 96, "one batch, and three texts of it alone");
     held(&d.translator.failures).clear();

@@ -128,7 +128,7 @@ impl Operation for ChangeRequestUpdate {
         let mut new = ChangeRequestRecord::clone(&old);
         if let Some(status) = self.change.status {
             if old.status == ChangeRequestStatus::Merged {
-                return Err(Error::conflict("status: a merged change request stays merged"));
+                return Err(Error::conflict("status: cannot change after a merge"));
             }
             new.status = status.into();
         }

@@ -31,7 +31,7 @@ impl CommentedContent {
     pub(in crate::platform) async fn find(tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Self> {
         let access = access::space(tx, actor, &of.space).await?;
         if let Version::Revision(_) = of.version {
-            return Err(Error::invalid("version", "comments stand at a space or a change request"));
+            return Err(Error::invalid("version", "a comment belongs to a space or a change request"));
         }
         let request = match of.request_name() {
             None => None,

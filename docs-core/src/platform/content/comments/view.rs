@@ -279,7 +279,7 @@ async fn now(view: &View, (id, entry): (&PageId, &PageEntry), nodes: &BTreeSet<&
 }
 
 fn person(people: &BTreeMap<UserId, User>, id: &UserId) -> Result<User> {
-    people.get(id).cloned().ok_or_else(|| Error::internal(format!("{id} was not read")))
+    people.get(id).cloned().ok_or_else(|| Error::internal(format!("{id} was not loaded")))
 }
 
 /// Reactions to a post, each with the users to return: the first who reacted, and the reader.

@@ -117,7 +117,12 @@ impl Edit {
 
 /// Adds a reaction unless it exists.
 fn react(reactions: &mut Vec<Reactions>, emoji: &Emoji, (by, now): (&UserId, Timestamp)) -> Result<()> {
-    let full = || Error::conflict("addedReactions: there are as many reactions as there can be");
+    let full = || {
+        Error::conflict(
+            "addedReactions: the comment has the maximum number of reactions; remove \
+                                   one first",
+        )
+    };
     let of = reactions.iter().position(|of| of.emoji == *emoji);
     if of.is_some_and(|at| reactions[at].users.iter().any(|(user, _)| user == by)) {
         return Ok(());

@@ -209,7 +209,7 @@ fn printed(kind: BlockKind) -> String {
     match document::print(&Document::new(vec![Block::new(kind, Vec::new())])) {
         Ok(text) => format!("{}\n", text.trim_end()),
         Err(error) => {
-            tracing::debug!(%error, "a block of a specification has no form in Markdown");
+            tracing::debug!(%error, "omit block of specification without a Markdown form");
             String::new()
         }
     }
@@ -231,5 +231,5 @@ fn label(title: &str) -> String {
 fn made_id(seed: &str, name: &str) -> PageId {
     let hash = Hash::of(format!("computed page {name} of {seed}").as_bytes()).to_string();
     let id = hash.get(..26).unwrap_or(&hash).parse();
-    id.expect("a hash is written in letters and digits")
+    id.expect("a hash consists of letters and digits")
 }

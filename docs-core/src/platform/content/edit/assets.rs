@@ -102,7 +102,7 @@ fn files_of(delete: &DeleteFilesChange) -> Result<Vec<FileId>> {
 
 fn variables(update: &UpdateVariablesChange) -> Result<Edit> {
     if update.variables.is_empty() {
-        return Err(Error::invalid("variables", "must name at least one variable"));
+        return Err(Error::invalid("variables", "must have at least one variable"));
     }
     Ok(Edit::SetVariables { variables: update.variables.clone() })
 }

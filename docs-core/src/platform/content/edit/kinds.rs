@@ -16,7 +16,7 @@ pub(super) fn kind_of(kind: Option<PageType>) -> Result<PageKind> {
         Some(PageType::Computed) => {
             return Err(Error::invalid(
                 "type",
-                "must be `document`, `group` or `link`: computed pages cannot be added",
+                "must be `document`, `group` or `link`; computed pages come from specifications",
             ));
         }
     })
@@ -26,7 +26,7 @@ pub(super) fn kind_of(kind: Option<PageType>) -> Result<PageKind> {
 pub(super) fn check_kind(given: Option<PageType>, kind: PageKind) -> Result<()> {
     match given {
         Some(given) if given != PageType::from(kind) => {
-            Err(Error::invalid("type", "a page keeps the type that it has; insert another page instead"))
+            Err(Error::invalid("type", "cannot be changed; insert another page instead"))
         }
         _ => Ok(()),
     }
@@ -45,8 +45,8 @@ pub(super) fn check_fields(kind: PageKind, fields: &PageFields) -> Result<()> {
         (is_link && fields.no_robots_index == Some(true), "noRobotsIndex"),
     ];
     match given.into_iter().find(|(is_given, _)| *is_given) {
-        Some((_, "description")) => Err(Error::invalid("description", "is for documents only")),
-        Some((_, field)) => Err(Error::invalid(field, "is for documents and groups only")),
+        Some((_, "description")) => Err(Error::invalid("description", "is allowed for documents only")),
+        Some((_, field)) => Err(Error::invalid(field, "is allowed for documents and groups only")),
         None => Ok(()),
     }
 }
@@ -55,7 +55,7 @@ pub(super) fn check_fields(kind: PageKind, fields: &PageFields) -> Result<()> {
 /// same space must exist.
 pub(super) async fn target(target: &ContentRef, names: &Names, view: &View) -> Result<ContentRef> {
     let mut target = target.clone();
-    let missing = |field: &str| Err(Error::invalid(field, "the content has nothing of this id"));
+    let missing = |field: &str| Err(Error::invalid(field, "the content has no item with this id"));
     match &mut target {
         ContentRef::Page { page, space: None } | ContentRef::Anchor { page: Some(page), space: None, .. } => {
             *page = names.page_id("target.page", page.as_str())?;
@@ -75,7 +75,7 @@ pub(super) async fn target(target: &ContentRef, names: &Names, view: &View) -> R
             return missing("target.reusableContent");
         }
         ContentRef::Anchor { page: None, space: None, .. } => {
-            return Err(Error::invalid("target.page", "is required: a link stands on no page"));
+            return Err(Error::invalid("target.page", "is required, as a link page has no headings"));
         }
         _ => {}
     }

@@ -35,7 +35,7 @@ impl Names {
 
     fn unused(&self, name: &str) -> std::result::Result<(), &'static str> {
         let used = self.pages.contains_key(name) || self.files.contains_key(name);
-        if used { Err("is used twice in this request") } else { Ok(()) }
+        if used { Err("is a duplicate within this request") } else { Ok(()) }
     }
 
     pub(super) fn of_page(&self, id: &PageId) -> Option<String> {

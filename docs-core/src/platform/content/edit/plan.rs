@@ -197,7 +197,7 @@ impl Plan {
     ) -> Result<Edits> {
         let view = platform.content().view(&space.domain, request.root);
         if let Some(name) = self.names.clash(&view).await? {
-            return Err(Error::invalid(&self.place_of(name), "is the path of a page already"));
+            return Err(Error::invalid(&self.place_of(name), "is already the path of a page"));
         }
         let mut edits = Edits { list: Vec::new(), origin: Vec::new() };
         let mut files = self.files.iter();
@@ -224,8 +224,7 @@ impl Plan {
                 }
                 ContentEdit::InsertFiles(insert) => {
                     for (id, file) in files.by_ref().take(insert.files.len()) {
-                        let entry =
-                            file.clone().ok_or_else(|| Error::internal("a file that was not stored"))?;
+                        let entry = file.clone().ok_or_else(|| Error::internal("a file was not stored"))?;
                         edits.push(at, Edit::PutFile { file: id.clone(), entry });
                     }
                 }
@@ -248,7 +247,7 @@ impl Plan {
                 .await;
         }
         if insert.target.is_some() {
-            return Err(Error::invalid("target", "is for links only"));
+            return Err(Error::invalid("target", "is allowed for links only"));
         }
         let document = insert.document.as_ref().ok_or_else(|| Error::invalid("document", "is required"))?;
         let text = body::text(document, "")?;
@@ -280,15 +279,15 @@ impl Plan {
         page: NewPage,
     ) -> Result<Edit> {
         if insert.document.as_ref().is_some_and(|document| *document != DocumentInput::Empty) {
-            return Err(Error::invalid("document", "is for documents only"));
+            return Err(Error::invalid("document", "is allowed for documents only"));
         }
         let mut fields = patch(&insert.fields)?;
         fields.title.get_or_insert_with(|| UNTITLED.to_owned());
         fields.target = match (&insert.target, kind) {
             (Some(target), PageKind::Link) => Some(Some(kinds::target(target, &self.names, view).await?)),
-            (Some(_), _) => return Err(Error::invalid("target", "is for links only")),
+            (Some(_), _) => return Err(Error::invalid("target", "is allowed for links only")),
             (None, PageKind::Link) => {
-                return Err(Error::invalid("target", "is required: a link leads somewhere"));
+                return Err(Error::invalid("target", "is required for a link"));
             }
             (None, _) => None,
         };
@@ -318,7 +317,7 @@ impl Plan {
         let mut fields = patch(&update.fields)?;
         if let Some(target) = &update.target {
             if kind != PageKind::Link {
-                return Err(Error::invalid("target", "is for links only"));
+                return Err(Error::invalid("target", "is allowed for links only"));
             }
             fields.target = Some(Some(kinds::target(target, &self.names, view).await?));
         }
@@ -362,7 +361,7 @@ fn page_id(at: usize, id: &str) -> Result<PageId> {
 /// Converts the fields of a change to those of an edit.
 fn patch(fields: &PageFields) -> Result<PagePatch> {
     if matches!((&fields.emoji, &fields.icon), (Patch::Set(_), Patch::Set(_))) {
-        return Err(Error::invalid("icon", "a page has an emoji or an icon, not both"));
+        return Err(Error::invalid("icon", "must not be set together with `emoji`"));
     }
     if let Some(condition) = fields.condition.as_deref().filter(|condition| !condition.trim().is_empty()) {
         Expression::parse(condition).map_err(|error| Error::invalid("condition", error))?;
@@ -389,7 +388,7 @@ async fn file_bytes(
     match (&file.url, &file.base64) {
         (None, Some(text)) => {
             if declared.is_none() {
-                return Err(Error::invalid(&at, "is needed with `base64`"));
+                return Err(Error::invalid(&at, "is required with `base64`"));
             }
             let field = format!("{field}.base64");
             let too_large = || Error::invalid(&field, format_args!("must be at most {MAX_INLINE} bytes"));
@@ -398,16 +397,15 @@ async fn file_bytes(
                 return Err(too_large());
             }
             let bytes =
-                BASE64.decode(text.as_bytes()).map_err(|_| Error::invalid(&field, "must be base64"))?;
+                BASE64.decode(text.as_bytes()).map_err(|_| Error::invalid(&field, "must be valid base64"))?;
             if bytes.len() > MAX_INLINE { Err(too_large()) } else { Ok((bytes.into(), declared)) }
         }
         (Some(url), None) => {
             let field = format!("{field}.url");
-            let web = platform
-                .ports()
-                .web
-                .as_ref()
-                .ok_or_else(|| Error::invalid(&field, "this server fetches no files; send `base64`"))?;
+            let web =
+                platform.ports().web.as_ref().ok_or_else(|| {
+                    Error::invalid(&field, "this server does not fetch files; send `base64`")
+                })?;
             let found = web.get(url.as_str()).await.map_err(|error| Error::invalid(&field, error))?;
             let served = || found.content_type.as_deref()?.parse().ok();
             let content_type = declared.or_else(served);

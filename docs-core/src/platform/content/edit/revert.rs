@@ -57,7 +57,11 @@ async fn current(view: &View, before: &[Edit], page: &PageId) -> Result<Arc<str>
     });
     match written {
         Some(Some(NewBody::Text(text))) => Ok(text.as_str().into()),
-        Some(_) => Err(Error::invalid("block", "the page is taken back as a whole by a change before")),
+        Some(_) => Err(Error::invalid(
+            "block",
+            "an earlier change of the request already reverts the whole \
+                                                page",
+        )),
         None => text(view, page).await?.ok_or_else(|| Error::invalid("page", "no such page")),
     }
 }

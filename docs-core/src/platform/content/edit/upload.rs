@@ -128,7 +128,7 @@ impl FileUpload {
     pub fn write<'a>(&'a mut self, bytes: Bytes) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             if self.writer.size() + bytes.len() as u64 > MAX_FILE_BYTES {
-                let what = format!("the file is too large: at most {MAX_FILE_BYTES} bytes are accepted");
+                let what = format!("the file must be at most {MAX_FILE_BYTES} bytes");
                 return Err(Error::new(ErrorKind::TooLarge, what));
             }
             self.writer.write(bytes).await

@@ -54,7 +54,8 @@ impl FilePlace {
         let mut found: Vec<Bytes> = Vec::with_capacity(wanted.len());
         for some in wanted.chunks(PARTS_AT_ONCE) {
             for (part, name) in objects.get(domain, some).await?.into_iter().zip(some) {
-                let gone = || StoreError::Corrupt(format!("the part {name} of file {} is gone", self.blob));
+                let gone =
+                    || StoreError::Corrupt(format!("the part {name} of file {} no longer exists", self.blob));
                 let part = part.ok_or_else(gone)?;
                 found.push(cut(&part, begins, &range));
                 begins += part.len() as u64;

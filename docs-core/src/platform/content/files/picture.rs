@@ -16,7 +16,7 @@ pub(super) fn dimensions(content_type: &str, bytes: &[u8]) -> Option<Dimensions>
         svg(bytes)?
     } else {
         let size = imagesize::blob_size(bytes).ok()?;
-        #[expect(clippy::cast_precision_loss, reason = "pictures are far smaller than 2^52 pixels wide")]
+        #[expect(clippy::cast_precision_loss, reason = "images are far below 2^52 pixels wide")]
         let size = Dimensions { width: size.width as f64, height: size.height as f64 };
         size
     };

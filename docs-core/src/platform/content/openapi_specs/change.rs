@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// The message of a write that raced with the creation or deletion of the specification.
-pub(super) const ANOTHER: &str = "the specification was created or deleted meanwhile; try again";
+pub(super) const ANOTHER: &str = "the specification was created or deleted during the request; try again";
 /// Versions that one transaction of a purge removes.
 const PURGE_CHUNK: u32 = 20;
 
@@ -58,7 +58,7 @@ impl Platform {
 async fn create(tx: &mut Tx, record: &OpenApiSpecRecord) -> Result<()> {
     if tx.number(&OpenApiSpecRecord::count_in(&record.organization)).await? >= MAX_SPECS {
         return Err(Error::conflict(format!(
-            "an organization has at most {MAX_SPECS} OpenAPI specifications; delete one first"
+            "an organization must have at most {MAX_SPECS} OpenAPI specifications; delete one first"
         )));
     }
     tx.create(record.clone());
@@ -81,7 +81,7 @@ impl Operation for SpecCreation {
     const NAME: &'static str = "openapi_spec_create";
 
     fn taken(&self, _: &Key) -> Error {
-        Error::conflict("slug: another OpenAPI specification of the organization has it")
+        Error::conflict("slug: is in use by another OpenAPI specification of the organization")
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {

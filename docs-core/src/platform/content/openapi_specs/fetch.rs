@@ -57,7 +57,10 @@ impl Platform {
                 return Ok(Err(failure));
             }
         }
-        parse_error(format!("its files refer to others more than {MAX_FILE_DEPTH} deep; put it in fewer"))
+        parse_error(format!(
+            "the references between files must be at most {MAX_FILE_DEPTH} levels deep; \
+                             combine some files"
+        ))
     }
 
     /// Fetches referenced files, a few at a time.
@@ -68,7 +71,10 @@ impl Platform {
         until: DateTime<Utc>,
     ) -> Outcome<()> {
         if files.others.len() + missing.len() > MAX_FILES {
-            return parse_error(format!("it refers to more than {MAX_FILES} files; put it in fewer"));
+            return parse_error(format!(
+                "the specification must refer to at most {MAX_FILES} files; combine \
+                                        some files"
+            ));
         }
         let size = |bytes: &SpecFile| bytes.bytes.len();
         let mut bytes = size(&files.entry) + files.others.iter().map(size).sum::<usize>();
@@ -82,7 +88,8 @@ impl Platform {
                 bytes += found.bytes.len();
                 if bytes > MAX_SPEC_BYTES {
                     return parse_error(format!(
-                        "its files must be at most {MAX_SPEC_BYTES} bytes together; leave out what no page needs"
+                        "the files of the specification must be at most {MAX_SPEC_BYTES} bytes together; \
+                         remove unused parts"
                     ));
                 }
                 // Other files reference it by the requested address. Its own references are relative to its final
@@ -97,7 +104,7 @@ impl Platform {
 
     /// Fetches a file, until the time limit.
     async fn fetched(&self, url: &str, until: DateTime<Utc>) -> Outcome<Fetched> {
-        let missing = || Error::new(ErrorKind::Precondition, "this server fetches nothing");
+        let missing = || Error::new(ErrorKind::Precondition, "this server does not fetch files");
         let web = self.ports().web.as_ref().ok_or_else(missing)?;
         let late = || WebError::TimedOut(FETCH_WINDOW.to_std().unwrap_or_default());
         let found = tokio::select! {
@@ -118,10 +125,9 @@ impl Platform {
 /// The error that the specification reports after a failure of the reader. The document is not the cause, so only the
 /// log has the details.
 fn reader_failed<T>(spec: &OpenApiSpecRecord, error: &dyn std::error::Error) -> Outcome<T> {
-    tracing::warn!(spec = %spec.id, error = ?error, "the reader of specifications failed");
+    tracing::warn!(spec = %spec.id, error = ?error, "specification reader failed");
     parse_error(
-        "this server's reader of specifications failed, whatever the document says: the server's log says why; put \
-         it again"
+        "the specification reader of this server failed; see its log, then send the specification again"
             .to_owned(),
     )
 }

@@ -96,10 +96,17 @@ impl Job for ProcessSpec {
             StoredSpecSource::Url(_) => SpecErrorCode::FetchError,
             StoredSpecSource::Text(_) => SpecErrorCode::ParseError,
         };
-        let gave_up =
-            |why: &str| Failure::new(code, format_args!("it could not be processed: {why}; put it again"));
+        let gave_up = |why: &str| {
+            Failure::new(
+                code,
+                format_args!(
+                    "processing failed: {why}; send the specification \
+                                                         again"
+                ),
+            )
+        };
         let processed = if run.job.attempt > MAX_ATTEMPTS {
-            Err(gave_up("the server broke off several times"))
+            Err(gave_up("the server was interrupted several times"))
         } else {
             match unpanicked(platform.process_spec(&spec)).await {
                 Ok(processed) => processed,
@@ -108,14 +115,10 @@ impl Job for ProcessSpec {
                     return Err(error);
                 }
                 Err(error) => {
-                    tracing::warn!(spec = %spec.id, error = ?error, "a specification could not be processed");
+                    tracing::warn!(spec = %spec.id, error = ?error, "failed to process specification");
                     Err(match error.kind() {
-                        ErrorKind::Internal => {
-                            gave_up("this server failed, whatever the document says, and its log says why")
-                        }
-                        ErrorKind::Unavailable => {
-                            gave_up("this server's store cannot be used, whatever the document says")
-                        }
+                        ErrorKind::Internal => gave_up("an internal error of the server; see its log"),
+                        ErrorKind::Unavailable => gave_up("the store of the server is unavailable"),
                         _ => gave_up(error.message()),
                     })
                 }

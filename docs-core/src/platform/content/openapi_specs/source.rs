@@ -20,10 +20,13 @@ use crate::{
 
 impl Platform {
     pub(super) fn spec_reader(&self) -> Result<&Arc<dyn SpecReader>> {
-        self.ports()
-            .spec_reader
-            .as_ref()
-            .ok_or_else(|| Error::new(ErrorKind::Precondition, "this server reads no OpenAPI specifications"))
+        self.ports().spec_reader.as_ref().ok_or_else(|| {
+            Error::new(
+                ErrorKind::Precondition,
+                "this server does not read OpenAPI \
+                                                                specifications",
+            )
+        })
     }
 
     /// Stores a source. The caller writes the reference to it afterwards.
@@ -39,11 +42,11 @@ impl Platform {
             SpecSource::Url(url) => {
                 let parsed = web_url::web_url(url.as_str());
                 if parsed.as_ref().is_some_and(web_url::has_credentials) {
-                    let why = "must not have credentials: all members can see it";
+                    let why = "must not contain credentials, because all members can read it";
                     return Err(Error::invalid("source.url", why));
                 }
                 if self.ports().web.is_none() {
-                    let why = "this server fetches nothing; give the specification as `text`";
+                    let why = "this server does not fetch specifications; send `text`";
                     return Err(Error::new(ErrorKind::Precondition, why));
                 }
                 Ok(StoredSpecSource::Url(url))
@@ -72,7 +75,8 @@ impl Platform {
     ) -> Result<Bytes> {
         let domain = OpenApiSpecRecord::domain(spec);
         let found = FilePlace::stored(stored).read(self.objects(), &domain, 0..stored.size).await?;
-        let gone = || StoreError::Corrupt(format!("{} of the specification {spec} is gone", stored.blob));
+        let gone =
+            || StoreError::Corrupt(format!("{} of the specification {spec} no longer exists", stored.blob));
         Ok(found.ok_or_else(gone)?)
     }
 }

@@ -66,18 +66,21 @@ impl Job for ExportPayload {
                 Attempt::Ended(effect) => return Ok(effect),
                 Attempt::Moved | Attempt::Differs => {
                     let reference = &self.request.reference;
-                    let what =
-                        format!("somebody else pushed to {reference} meanwhile; starting on their commit");
+                    let what = format!("another push changed {reference}; starting again from its commit");
                     run.say(platform, what);
                 }
             }
             if run.is_stopping() {
-                return Err(Error::new(ErrorKind::Unavailable, "the server stops; the export goes on later"));
+                return Err(Error::new(
+                    ErrorKind::Unavailable,
+                    "the server is stopping; the export continues \
+                                                               later",
+                ));
             }
         }
         let reference = &self.request.reference;
         let message = format!(
-            "somebody else pushed to {reference} during each of {MAX_ATTEMPTS} attempts; export again later"
+            "other pushes changed {reference} during all {MAX_ATTEMPTS} attempts; export again later"
         );
         Err(Error::conflict(message))
     }
@@ -132,7 +135,7 @@ impl Platform {
             return Ok(Attempt::Ended(Effect::Done));
         }
         if !is_set(payload.request.force) && self.came_from(payload, &space).await? {
-            run.say(self, "the repository has this revision already; nothing to do".to_owned());
+            run.say(self, "the repository already has this revision; no export needed".to_owned());
             return Ok(Attempt::Ended(Effect::Done));
         }
         progress.stage(JobStage::RepoFetch).await?;
@@ -143,7 +146,7 @@ impl Platform {
         }
         match &checkout {
             Some(checkout) => run.say(self, format!("fetched commit {}", checkout.commit().oid)),
-            None => run.say(self, "the repository has no commit yet".to_owned()),
+            None => run.say(self, "the repository has no commits yet".to_owned()),
         }
         let base = Base { checkout: checkout.as_deref(), is_branch };
         self.export_on(Export { payload, space, base, url, missing: Missing::Pushed }, run, progress).await
@@ -207,7 +210,7 @@ impl Platform {
         progress.stage(JobStage::Finalize).await?;
         let is_nothing = prepared.writes.is_empty() && prepared.removed.is_empty() && base.is_branch;
         if is_nothing && is_in_step && prepared.gits.is_empty() {
-            run.say(self, "the repository has everything already; nothing to do".to_owned());
+            run.say(self, "the repository already has this content; no commit needed".to_owned());
             return self.store_in_step(&export, run).await.map(Attempt::Ended);
         }
         if !is_nothing && export.missing == Missing::Left {
@@ -215,7 +218,7 @@ impl Platform {
         }
         let (commit, gits) = match checkout.filter(|_| is_nothing) {
             Some(checkout) => {
-                run.say(self, "the repository has everything already; no commit is made".to_owned());
+                run.say(self, "the repository already has this content; no commit needed".to_owned());
                 (checkout.commit().clone(), prepared.gits)
             }
             None => match self.push(&export, run, prepared).await? {
@@ -385,13 +388,13 @@ impl Platform {
                     return Ok(Effect::Done);
                 }
                 Applied::TakenOver => {
-                    tracing::warn!(job.id = %run.job.id, "another worker has taken the export over");
+                    tracing::warn!(job.id = %run.job.id, "stop export; another worker has the job");
                     return Ok(Effect::Finished);
                 }
             }
         }
         // The next run finds the commit in the repository.
-        Err(Error::new(ErrorKind::Unavailable, "the content of the space changes all the time; trying again"))
+        Err(Error::new(ErrorKind::Unavailable, "the content of the space keeps changing; retrying later"))
     }
 
     async fn with_git(&self, space: &SpaceRecord, root: Hash, edits: &[Edit]) -> Result<Hash> {

@@ -57,7 +57,7 @@ impl Platform {
         let is_wanted_anew = is_set(payload.request.force) || is_set(payload.request.standalone);
         let known = space.git_of(&payload.source()).filter(|_| !is_wanted_anew);
         let is_known = |oid: &String| known.is_some_and(|git| git.oid.as_ref() == Some(oid));
-        let nothing = "this commit was imported before; nothing to do";
+        let nothing = "this commit was already imported; no import needed";
         // Resolving the ref needs no fetch.
         if known.is_some() && git.resolve(&wanted).await.map_err(git_error)?.as_ref().is_some_and(is_known) {
             run.say(self, nothing.to_owned());
@@ -74,7 +74,7 @@ impl Platform {
             Attempt::Ended(effect) => Ok(effect),
             // A requested import does not depend on the content of the space.
             Attempt::Moved | Attempt::Differs => {
-                Err(Error::internal("an import that was asked for depends on no content"))
+                Err(Error::internal("a requested import does not depend on existing content"))
             }
         }
     }
@@ -102,7 +102,7 @@ impl Platform {
         run.say(self, read.what);
         let revision: RevisionId = self.id();
         if is_set(payload.request.standalone) {
-            run.say(self, format!("made the revision {revision}; the space's content is unchanged"));
+            run.say(self, format!("created revision {revision}; the content of the space is unchanged"));
         }
         let result = JobResult { revision: Some(revision.clone()), ..JobResult::default() };
         let finished = run.finish(self, JobOutcome { result: Some(result), object: None });
@@ -126,7 +126,7 @@ impl Platform {
                 return Ok(Attempt::Ended(Effect::Done));
             }
             Applied::TakenOver => {
-                tracing::warn!(job.id = %run.job.id, "another worker has taken the import over");
+                tracing::warn!(job.id = %run.job.id, "stop import; another worker has the job");
             }
         }
         Ok(Attempt::Ended(Effect::Finished))

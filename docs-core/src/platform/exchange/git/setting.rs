@@ -140,14 +140,14 @@ impl Platform {
         let git = self.ports().git.as_ref().ok_or_else(no_git)?;
         let clean = check_url(&setting.url)?;
         if !is_full_ref(&setting.reference) {
-            return Err(Error::invalid("ref", "must be a ref in full, like refs/heads/main"));
+            return Err(Error::invalid("ref", "must be a full ref, like refs/heads/main"));
         }
         let exports = setting.direction.exports();
         if exports && !setting.reference.starts_with("refs/heads/") {
-            return Err(Error::invalid("ref", "must be a branch in full, like refs/heads/main"));
+            return Err(Error::invalid("ref", "must be a full branch ref, like refs/heads/main"));
         }
         if setting.commit_message.as_ref().is_some_and(|message| message.trim().is_empty()) {
-            return Err(Error::invalid("commitMessage", "must say something"));
+            return Err(Error::invalid("commitMessage", "must not be blank"));
         }
         check_shown("repoTreeURL", setting.repo_tree_url.as_deref())?;
         check_shown("repoCommitURL", setting.repo_commit_url.as_deref())?;

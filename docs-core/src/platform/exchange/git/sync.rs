@@ -182,14 +182,14 @@ impl<R: SyncRequest> SyncPayload<R> {
         if let Some(setting) = &self.setting {
             let current = space.git_sync.as_ref().map(|sync| &sync.generation);
             return (current != Some(&setting.generation))
-                .then(|| "dropped: the setting of the space was changed meanwhile".to_owned());
+                .then(|| "dropped: the setting of the space has changed".to_owned());
         }
         if self.request.wanted().is_unordered {
             return None;
         }
         let last = space.git.as_ref()?.event_at?;
         (event_at < last)
-            .then(|| format!("dropped: an event of {last} was applied already, this one is of {event_at}"))
+            .then(|| format!("dropped: the event of {event_at} is older than the applied event of {last}"))
     }
 
     /// The URL with its credentials.
@@ -199,7 +199,11 @@ impl<R: SyncRequest> SyncPayload<R> {
             return opened_url(platform, &self.space, sealed);
         }
         platform.secrets().open(run.job.id.as_str(), sealed).map_err(|_| {
-            Error::new(ErrorKind::Precondition, "the credentials were sealed by another server; ask again")
+            Error::new(
+                ErrorKind::Precondition,
+                "the credentials were sealed by another server; send the \
+                                                 request again",
+            )
         })
     }
 
@@ -312,7 +316,7 @@ pub(super) fn url_purpose(space: &SpaceId) -> String {
 /// The URL of a space's setting with its credentials.
 pub(super) fn opened_url(platform: &Platform, space: &SpaceId, sealed: &str) -> Result<String> {
     platform.secrets().open(&url_purpose(space), sealed).map_err(|_| {
-        let message = "the credentials were sealed with another key; set the synchronization again with them";
+        let message = "the credentials were sealed with another key; set the synchronization again";
         Error::new(ErrorKind::Precondition, message)
     })
 }
@@ -334,7 +338,7 @@ pub(super) fn tree_of(checkout: &dyn Checkout) -> RepoTree {
 pub(super) fn readable(bytes: Vec<u8>) -> (String, Vec<&'static str>) {
     let mut replaced = Vec::new();
     let text = String::from_utf8(bytes).unwrap_or_else(|error| {
-        replaced.push("is not UTF-8; what is not was replaced");
+        replaced.push("is not UTF-8; invalid bytes were replaced");
         String::from_utf8_lossy(error.as_bytes()).into_owned()
     });
     // The API rejects NUL, so a client could not save the page again.
@@ -343,7 +347,7 @@ pub(super) fn readable(bytes: Vec<u8>) -> (String, Vec<&'static str>) {
         Cow::Owned(clean) => Some(clean),
     };
     if clean.is_some() {
-        replaced.push("contains the NUL character, which was replaced");
+        replaced.push("contains NUL characters, which were replaced");
     }
     (clean.unwrap_or(text), replaced)
 }
@@ -365,10 +369,7 @@ pub(super) fn git_error(error: GitError) -> Error {
 
 /// The error of an export to a deleted branch, which must not be recreated without a request.
 pub(super) fn branch_is_gone(reference: &str) -> Error {
-    Error::invalid(
-        "ref",
-        format!("the repository has no {reference} any more; make it again, or set another ref"),
-    )
+    Error::invalid("ref", format!("the repository has no {reference}; create it, or configure another ref"))
 }
 
 pub(super) fn format_error(error: FormatError) -> Error {
@@ -383,7 +384,11 @@ pub(super) fn path_error(error: &PathError) -> Error {
 pub(super) fn check_url(url: &str) -> Result<String> {
     let wrong = || Error::invalid("url", "must be an absolute https, http or file URL");
     let no_host = || {
-        Error::invalid("url", "must be a URL with a host; percent-encode special characters of a password")
+        Error::invalid(
+            "url",
+            "must be a URL with a host; special characters of a password must be \
+                               percent-encoded",
+        )
     };
     if url.chars().any(|c| c.is_control() || c.is_whitespace()) {
         return Err(wrong());
@@ -423,7 +428,7 @@ pub(super) fn check_shown(field: &str, url: Option<&str>) -> Result<()> {
         Err(_) => url.contains('@'),
     });
     if holds_some {
-        return Err(Error::invalid(field, "must not hold credentials"));
+        return Err(Error::invalid(field, "must not contain credentials"));
     }
     match url.filter(|url| !url.is_empty()) {
         Some(url) => WebUrl::new(url).map(drop).map_err(|error| Error::invalid(field, error)),
@@ -526,7 +531,7 @@ mod tests {
             "https://me:secret@example.com:99999/a",
         ] {
             let error = check_shown("repoTreeURL", Some(wrong)).expect_err(wrong);
-            assert_eq!(error.message(), "repoTreeURL: must not hold credentials");
+            assert_eq!(error.message(), "repoTreeURL: must not contain credentials");
         }
         for wrong in ["javascript:x", "tree/main", "ftp://example.com", "https://", "data:text/html,x", " "] {
             let error = check_shown("gitInfo.url", Some(wrong)).expect_err(wrong);

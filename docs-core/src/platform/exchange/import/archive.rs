@@ -68,7 +68,7 @@ impl Gather<'_> {
         match self.converter().convert(document).await {
             Ok(page) => clean(page).markdown.into(),
             Err(error) => {
-                tracing::debug!(%path, %error, "a file of an archive is taken for UTF-8");
+                tracing::debug!(%path, %error, "decode archived file as UTF-8");
                 bytes
             }
         }
@@ -86,7 +86,7 @@ impl Gather<'_> {
         let page = match self.converter().convert(document).await {
             Ok(page) => clean(page),
             Err(error) => {
-                tracing::debug!(%path, %error, "a document of an archive is left out");
+                tracing::debug!(%path, %error, "skip archived document");
                 gathered.total += 1;
                 return;
             }

@@ -43,13 +43,12 @@ impl Gather<'_> {
     pub(super) async fn website(&self, url: &str) -> Result<Gathered> {
         let start = self.get_first(url).await?;
         if !is_html(&start) {
-            let told = start.content_type.as_deref().unwrap_or("something else");
-            let what =
-                format!("must lead to an HTML page, and leads to {told}; choose the `source` that fits");
+            let told = start.content_type.as_deref().unwrap_or("of an unknown type");
+            let what = format!("must be the address of an HTML page, is {told}; choose a matching `source`");
             return Err(Error::invalid("url", what));
         }
         let address =
-            Address::read(&start.url).ok_or_else(|| Error::internal("an address without a host"))?;
+            Address::read(&start.url).ok_or_else(|| Error::internal("the final address has no host"))?;
         let mut crawl = Crawl::new(Scope::of(&address));
         let page = self.convert(&start, DocumentFormat::Html).await;
         let page = page.map_err(not_converted)?;
@@ -62,7 +61,7 @@ impl Gather<'_> {
             match self.get(&next).await {
                 Ok(found) => self.take(&mut crawl, &next, found).await,
                 Err(error) => {
-                    tracing::debug!(%error, "a page of an import is left out");
+                    tracing::debug!(%error, "skip page of import");
                     crawl.missed += 1;
                 }
             }
@@ -85,7 +84,7 @@ impl Gather<'_> {
         match self.convert(&found, DocumentFormat::Html).await {
             Ok(page) => crawl.add(&[asked, &found.url], page),
             Err(error) => {
-                tracing::debug!(%error, "a page of an import is left out");
+                tracing::debug!(%error, "skip page of import");
                 crawl.missed += 1;
             }
         }

@@ -136,14 +136,14 @@ impl Folder {
         let paths: BTreeSet<&RepoPath> =
             pages.chain(plan.includes.iter().map(|include| &include.file.path)).collect();
         if paths.len() > MAX_PAGES {
-            let what = format!("{} has {} pages, at most {MAX_PAGES} are imported", self.name, paths.len());
+            let what = format!("{} must have at most {MAX_PAGES} pages, has {}", self.name, paths.len());
             return Err(Error::invalid("url", what));
         }
         // The size is checked before any text is copied.
         let bytes: usize = paths.iter().filter_map(|path| self.files.get(*path)).map(Bytes::len).sum();
         if bytes as u64 > MAX_TEXTS_BYTES {
             let what = format!(
-                "the pages of {} have {bytes} bytes, at most {MAX_TEXTS_BYTES} are imported",
+                "the pages of {} must be at most {MAX_TEXTS_BYTES} bytes together, have {bytes}",
                 self.name
             );
             return Err(Error::invalid("url", what));

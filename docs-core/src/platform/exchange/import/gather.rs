@@ -111,7 +111,7 @@ impl<'a> Gather<'a> {
             biased;
             done = doing => Ok(done),
             () = self.platform.clock().wait_until(self.until) => {
-                Err(format!("the import takes longer than {} seconds", MAX_TIME.as_secs()))
+                Err(format!("the import exceeded its limit of {} seconds", MAX_TIME.as_secs()))
             }
         }
     }
@@ -125,7 +125,11 @@ impl<'a> Gather<'a> {
     pub(super) async fn document(&self, url: &str, format: DocumentFormat) -> Result<Gathered> {
         let found = self.get_first(url).await?;
         if format == DocumentFormat::Html && !is_html(&found) {
-            return Err(Error::invalid("url", "must lead to an HTML page; choose the `source` that fits"));
+            return Err(Error::invalid(
+                "url",
+                "must be the address of an HTML page; choose a matching \
+                                              `source`",
+            ));
         }
         let page = self.convert(&found, format).await.map_err(not_converted)?;
         let mut gathered = Gathered { imported: 1, total: 1, ..Gathered::default() };
@@ -191,7 +195,7 @@ impl<'a> Gather<'a> {
             let found = match self.get(&image.url).await {
                 Ok(found) => found,
                 Err(error) => {
-                    tracing::debug!(%error, "a picture of an import is left where it was");
+                    tracing::debug!(%error, "keep original address of image");
                     continue;
                 }
             };

@@ -110,7 +110,7 @@ impl Platform {
             biased;
             reserved = self.reserve_import(bytes) => reserved,
             () = self.clock().wait_until(until) => {
-                Err(Error::new(ErrorKind::Unavailable, "other imports take the memory for imports; try again later"))
+                Err(Error::new(ErrorKind::Unavailable, "the memory for imports is in use; try again later"))
             }
         }
     }

@@ -60,17 +60,17 @@ impl Gather<'_> {
             .filter_map(|entry| Some((RepoPath::new(&entry.path).ok()?, (entry.path.as_str(), entry.size))))
             .collect();
         let too_much = |what: std::fmt::Arguments<'_>| {
-            Err(Error::invalid("url", format_args!("the wiki has more than {what}")))
+            Err(Error::invalid("url", format_args!("the wiki must have at most {what}")))
         };
         let pages = wanted.keys().filter(|path| is_page(path)).count();
         if pages == 0 {
-            return Err(Error::invalid("url", "the wiki has no page in Markdown"));
+            return Err(Error::invalid("url", "the wiki has no Markdown page"));
         }
         if pages > MAX_PAGES {
             return too_much(format_args!("{MAX_PAGES} pages"));
         }
         if wanted.len() - pages > MAX_ASSETS {
-            return too_much(format_args!("{MAX_ASSETS} files beside its pages"));
+            return too_much(format_args!("{MAX_ASSETS} files in addition to its pages"));
         }
         let bytes = wanted.values().fold(0_u64, |sum, (_, size)| sum.saturating_add(*size));
         if bytes > MAX_FILES_BYTES || wanted.values().any(|(_, size)| *size > MAX_FILE_BYTES) {
@@ -85,7 +85,11 @@ impl Gather<'_> {
 
     async fn clone_wiki(&self, wiki: &Wiki) -> Result<Box<dyn Checkout>> {
         let git = self.platform.ports().git.as_ref().ok_or_else(|| {
-            Error::new(ErrorKind::Precondition, "this server does not read Git repositories, so no wikis")
+            Error::new(
+                ErrorKind::Precondition,
+                "this server does not access Git repositories, so it cannot \
+                                                 import wikis",
+            )
         })?;
         let mut last = GitError::NoRepository;
         for branch in WIKI_BRANCHES {
@@ -113,7 +117,13 @@ struct Wiki {
 impl Wiki {
     /// Parses the URL of a wiki, of one of its pages, of its repository, or of the repository it belongs to.
     fn read(url: &str) -> Result<Self> {
-        let wrong = || Error::invalid("url", "must be a wiki, like https://github.com/OWNER/REPOSITORY/wiki");
+        let wrong = || {
+            Error::invalid(
+                "url",
+                "must be the address of a wiki, like \
+                                              https://github.com/OWNER/REPOSITORY/wiki",
+            )
+        };
         let url = web_url(url).ok_or_else(wrong)?;
         let mut parts = url.path_segments().into_iter().flatten().filter(|part| !part.is_empty());
         let (Some(owner), Some(name), None | Some("wiki")) = (parts.next(), parts.next(), parts.next())

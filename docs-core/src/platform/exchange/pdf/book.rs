@@ -153,7 +153,7 @@ impl Platform {
         let text = shown.view.text(body, Rendering::Request).await?;
         reading.text += text.len();
         if reading.text > MAX_TEXT {
-            let why = "these pages are too much text for one PDF; ask for fewer with `page`";
+            let why = "the pages have too much text for one PDF; select fewer with `page`";
             return Err(Error::new(ErrorKind::TooLarge, why));
         }
         // All texts may be cached already, so this yields to other tasks between two documents.
@@ -170,7 +170,7 @@ impl Platform {
         references(&document, &mut reading.refs);
         if reading.refs.is_over() {
             let most = References::MAX;
-            let why = format!("these pages refer to more than {most} things; ask for fewer with `page`");
+            let why = format!("the pages must have at most {most} references; select fewer with `page`");
             return Err(Error::new(ErrorKind::TooLarge, why));
         }
         Ok(Arc::new(document))

@@ -72,7 +72,7 @@ impl Job for PdfWork {
         let mut progress = run.progress(platform);
         progress.stage(JobStage::ContentProcess).await?;
         let tx = platform.read().await?;
-        let gone = || Error::forbidden("whoever asked for this PDF may not read the content any more");
+        let gone = || Error::forbidden("the caller no longer has access to the content");
         if !platform.reaches(&tx, &self.bearer, &self.space).await? {
             return Err(gone());
         }
@@ -97,7 +97,7 @@ impl Job for PdfWork {
         progress.stage(JobStage::Finalize).await?;
         let (manifest, size) = pieces.finish(people, book::hash_of(&names)).await?;
         platform.require_stored(storing)?;
-        run.say(platform, format!("made a file of {size} bytes"));
+        run.say(platform, format!("rendered a file of {size} bytes"));
         run.outcome.object = Some(manifest);
         Ok(Effect::Done)
     }
@@ -107,10 +107,10 @@ impl Job for PdfWork {
 fn not_made(error: PdfError) -> Error {
     match error {
         PdfError::TooLarge(_) | PdfError::TooSlow(_) | PdfError::Unprocessable(_) => {
-            Error::new(ErrorKind::TooLarge, format!("{error}; ask for fewer pages with `page` and `only`"))
+            Error::new(ErrorKind::TooLarge, format!("{error}; select fewer pages with `page` and `only`"))
         }
         PdfError::Unavailable(_) => {
-            let why = "the PDF cannot be made now; try again later";
+            let why = "the PDF renderer is unavailable; try again later";
             Error::new(ErrorKind::Unavailable, why).caused_by(error)
         }
         error => Error::internal(error),

@@ -102,17 +102,17 @@ fn check(entries: &GlossaryEntries) -> Result<()> {
         if entry.term.trim() != &*entry.term || entry.term.contains(['⟦', '⟧', '\n']) {
             return refused(
                 "term",
-                "must not begin or end with white space, nor have line breaks, `⟦` or `⟧`",
+                "must not begin or end with white space, or contain line breaks, `⟦` or `⟧`",
             );
         }
         if entry.translations.values().any(|text| text.trim().is_empty() || text.contains(['⟦', '⟧'])) {
-            return refused("translations", "must not be blank, nor have `⟦` or `⟧`");
+            return refused("translations", "must not be blank, or contain `⟦` or `⟧`");
         }
         if entry.translations.is_empty() && !entry.keep {
-            return refused("translations", "are missing: give some, or `keep` the term as it is");
+            return refused("translations", "must have at least one entry, unless `keep` is set");
         }
         if !terms.insert(entry.term.to_lowercase()) {
-            return refused("term", "is there already");
+            return refused("term", "is a duplicate");
         }
     }
     let size = serde_json::to_vec(entries).map_err(Error::internal)?.len();

@@ -264,14 +264,14 @@ impl Operation for TranslationCreation {
         let source = seen.space();
         if source.translations >= MAX_TRANSLATIONS {
             return Err(Error::conflict(format!(
-                "a space has at most {MAX_TRANSLATIONS} translations; delete one first"
+                "a space must have at most {MAX_TRANSLATIONS} translations; delete one first"
             )));
         }
         let target = self.target(tx, source).await?;
         create_in(tx, target, &self.by);
         // If there was no gap after it, the source has a new rank.
         let source: Arc<SpaceRecord> = tx.get(&SpaceRecord::at(&source.id)).await?.ok_or_else(|| {
-            Error::internal(format!("space {} is gone within the transaction that has read it", self.source))
+            Error::internal(format!("space {} disappeared within a transaction", self.source))
         })?;
         let new = SpaceRecord {
             translations: source.translations + 1,

@@ -82,7 +82,7 @@ impl Job for TranslateSpace {
 
     async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
         let Some(work) = platform.translation_work(&self.translation).await? else {
-            run.say(platform, "the translation was deleted; nothing to do".to_owned());
+            run.say(platform, "the translation was deleted; no run needed".to_owned());
             return Ok(Effect::Done);
         };
         let mut progress = run.progress(platform);
@@ -128,7 +128,11 @@ impl Work {
 /// Ends a run when the server shuts down. Results so far are stored.
 pub(super) fn require_time(run: &Run) -> Result<()> {
     if run.is_stopping() {
-        return Err(Error::new(ErrorKind::Unavailable, "the server stops; the translation goes on later"));
+        return Err(Error::new(
+            ErrorKind::Unavailable,
+            "the server is stopping; the translation continues \
+                                                       later",
+        ));
     }
     Ok(())
 }
@@ -142,11 +146,11 @@ impl Platform {
         let unmet = |why: &str| Error::new(ErrorKind::Precondition, why.to_owned());
         let source: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&record.source)).await?;
         let source = source.filter(|space| space.deleted_at.is_none());
-        let source = source.ok_or_else(|| unmet("the space that is translated was deleted"))?;
+        let source = source.ok_or_else(|| unmet("the source space was deleted"))?;
         let target: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&record.target)).await?;
         let target = target.filter(|space| space.deleted_at.is_none());
         let target =
-            target.ok_or_else(|| unmet("the space of the result was deleted; restore it, then run again"))?;
+            target.ok_or_else(|| unmet("the target space was deleted; restore it, then run again"))?;
         if [&source, &target].iter().any(|space| space.organization != record.organization)
             || source.domain != target.domain
         {
@@ -283,13 +287,13 @@ impl Platform {
     ) -> Result<Effect> {
         if made.failed > 0 {
             let what = format!(
-                "{} segments stay in the language of the source: the translator has lost their placeholders, or has no answer",
+                "{} segments remain untranslated: the translator lost their placeholders or gave no response",
                 made.failed
             );
             run.say(self, what);
         }
         if made.too_long > 0 {
-            run.say(self, format!("{} segments are too long to be translated", made.too_long));
+            run.say(self, format!("{} segments remain untranslated: they are too long", made.too_long));
         }
         let follow = Follow { from: work.from(), to: work.source.root, onto: work.onto() };
         let root = self.content().follow(work.domain(), follow, &made.texts).await?;
@@ -327,7 +331,7 @@ impl Platform {
                 Stored::Moved => {}
             }
         }
-        Err(Error::new(ErrorKind::Unavailable, "the target changes all the time; trying again"))
+        Err(Error::new(ErrorKind::Unavailable, "the target space keeps changing; retrying later"))
     }
 
     /// Merges a translation with the edits in the target. The translation wins conflicts.

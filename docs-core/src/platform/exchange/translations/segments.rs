@@ -100,9 +100,7 @@ impl Found {
     /// Returns the error for a run without a single translation.
     pub(super) fn in_vain(&mut self) -> TranslateError {
         let why = self.unreadable.take();
-        TranslateError::Malformed(
-            why.unwrap_or_else(|| "no text in it is a translation of what was sent".to_owned()),
-        )
+        TranslateError::Malformed(why.unwrap_or_else(|| "it contains no valid translation".to_owned()))
     }
 }
 
@@ -221,7 +219,7 @@ async fn ask(
     let answers = match translator.translate(&batch).await {
         Ok(answers) if answers.len() == batch.segments.len() => answers,
         Ok(answers) => {
-            let why = format!("it has {} texts instead of {}", answers.len(), batch.segments.len());
+            let why = format!("the response has {} texts instead of {}", answers.len(), batch.segments.len());
             found.unreadable = Some(why);
             return Ok(vec![None; batch.segments.len()]);
         }

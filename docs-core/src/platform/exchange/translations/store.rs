@@ -212,7 +212,7 @@ impl Operation for StoreTranslation {
             return Ok(Stored::Moved);
         }
         let source: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&old.source)).await?;
-        let source = source.ok_or_else(|| Error::not_found("space that is translated"))?;
+        let source = source.ok_or_else(|| Error::not_found("source space of the translation"))?;
         if [&*source, &**proof.space()].iter().any(|space| space.organization != old.organization) {
             return Err(elsewhere());
         }
@@ -255,5 +255,5 @@ impl Operation for StoreTranslation {
 
 /// The error for a space that was transferred to another organization.
 pub(super) fn elsewhere() -> Error {
-    Error::new(ErrorKind::Precondition, "one of the two spaces belongs to another organization by now")
+    Error::new(ErrorKind::Precondition, "the two spaces belong to different organizations")
 }

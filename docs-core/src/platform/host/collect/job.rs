@@ -111,7 +111,10 @@ impl Operation for ReadState {
         let (mut state, is_new) = match tx.get_value(&state_key()).await? {
             Some(Value::Json(json)) => (serde_json::from_slice(&json).map_err(Error::internal)?, false),
             Some(_) => {
-                return Err(StoreError::Corrupt("the state of collections is no JSON".to_owned()).into());
+                return Err(StoreError::Corrupt(
+                    "the stored state of collections is not valid JSON".to_owned(),
+                )
+                .into());
             }
             None => (CollectionState { store: self.drawn.clone(), enqueued_at: self.now }, true),
         };

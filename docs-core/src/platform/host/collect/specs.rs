@@ -60,7 +60,7 @@ impl Collection<'_> {
             }
             // The references of the list are unknown, so the whole area is retained.
             Some(Err(_)) | None => {
-                tracing::error!(domain, %list, "a list of parts cannot be read: nothing of its area is removed");
+                tracing::error!(domain, %list, "skip storage area with an unreadable parts list");
                 self.unreadable.insert(domain.to_owned());
             }
         }

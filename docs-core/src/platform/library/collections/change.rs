@@ -132,7 +132,8 @@ impl CollectionDeletion {
         require_parent(tx, &self.actor, &old.organization, old.parent.as_ref()).await?;
         if number > MAX_MOVED {
             return Err(Error::conflict(
-                "too many deleted spaces are in the collection; move some of what it contains, or wait until they are removed",
+                "the collection contains too many deleted spaces; move part of its content, or wait until \
+                 they are purged",
             ));
         }
         if let Some(parent) = &old.parent {
@@ -169,7 +170,7 @@ impl CollectionDeletion {
         order.sort();
         let new: HashMap<&str, Rank> = order.into_iter().map(|(_, id)| id).zip(ranks).collect();
         let rank_of =
-            |id: &str| new.get(id).cloned().ok_or_else(|| Error::internal("as many ranks as asked for"));
+            |id: &str| new.get(id).cloned().ok_or_else(|| Error::internal("fewer ranks than requested"));
         for space in &spaces {
             let (parent, rank) = (old.parent.clone(), Some(rank_of(space.id.as_str())?));
             tx.put(&**space, SpaceRecord { parent, rank, ..SpaceRecord::clone(space) })?;

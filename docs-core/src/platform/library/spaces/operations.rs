@@ -66,7 +66,7 @@ impl Operation for SpaceUpdate {
         let imports = old.git_sync.as_ref().is_some_and(|sync| sync.setting.direction.imports());
         if imports && change.edit_mode == Some(EditMode::Live) {
             return Err(Error::conflict(
-                "editMode: stays `locked` while the space follows a Git repository; use a change request",
+                "editMode: must be `locked` while the space follows a Git repository; use a change request",
             ));
         }
         let mut new = SpaceRecord::clone(old);

@@ -61,10 +61,7 @@ impl ContentMove {
         now: Timestamp,
     ) -> Result<Self> {
         if request.parent.is_keep() && request.position.is_none() {
-            return Err(Error::new(
-                ErrorKind::Invalid,
-                "the body has to say where to move it: give `parent`, `position` or both",
-            ));
+            return Err(Error::new(ErrorKind::Invalid, "the body: must have `parent`, `position` or both"));
         }
         let beside = match request.position {
             None => None,
@@ -74,7 +71,7 @@ impl ContentMove {
             Some(MovePosition { before: None, after: Some(neighbour) }) => {
                 Some(Beside { side: Side::After, neighbour })
             }
-            Some(_) => return Err(Error::invalid("position", "give either `before` or `after`")),
+            Some(_) => return Err(Error::invalid("position", "must have either `before` or `after`")),
         };
         Ok(Self { actor: actor.clone(), child, parent: request.parent, beside, now })
     }
@@ -116,7 +113,7 @@ impl ContentMove {
         };
         let (field, rank, child) = beside.seat(tx, &self.actor, parent).await?;
         if child == self.child {
-            return Err(Error::invalid(&field, "names what is moved itself"));
+            return Err(Error::invalid(&field, "must not be the moved item itself"));
         }
         let gap = match beside.side {
             Side::Before => Gap::before(parent, &rank, child.id()),
@@ -147,7 +144,7 @@ impl Operation for ContentMove {
             return Ok(());
         }
         let rank = make_room(tx, &gap, 1, self.now).await?.pop();
-        let rank = rank.ok_or_else(|| Error::internal("room for one content is one rank"))?;
+        let rank = rank.ok_or_else(|| Error::internal("fewer ranks than requested"))?;
         content.put(tx, parent.cloned(), rank, self.now)
     }
 }
@@ -167,7 +164,7 @@ impl Beside {
             Neighbour::Collection { collection } => ("collection", collection),
         };
         let field = format!("position.{side}.{kind}");
-        let unknown = || Error::invalid(&field, format_args!("there is no such {kind}"));
+        let unknown = || Error::invalid(&field, format_args!("no such {kind}"));
         let hide = |error: Error| if error.kind() == ErrorKind::NotFound { unknown() } else { error };
         let (org, parent, rank, child) = match &self.neighbour {
             Neighbour::Space { .. } => {
@@ -189,7 +186,7 @@ impl Beside {
             }
         };
         if Parent::of(&org, parent.as_ref()) != within {
-            return Err(Error::invalid(&field, "does not lie where this is to be moved"));
+            return Err(Error::invalid(&field, "must be a child of the target"));
         }
         Ok((field, rank, child))
     }
@@ -237,7 +234,7 @@ impl MovedContent {
 async fn check_tree(tx: &Tx, moved: &Arc<CollectionRecord>, target: &Arc<CollectionRecord>) -> Result<()> {
     let above = chain(tx, target).await?;
     if above.iter().any(|collection| collection.id == moved.id) {
-        return Err(Error::conflict("parent: a collection cannot lie in itself, or in one that lies in it"));
+        return Err(Error::conflict("parent: must not be the collection itself or one of its descendants"));
     }
     check_depth(above.len() + 1)?;
     if above.len() < chain(tx, moved).await?.len() {
@@ -264,7 +261,7 @@ async fn height(tx: &Tx, id: &CollectionId) -> Result<usize> {
         }
         if seen > MAX_SCANNED {
             return Err(Error::conflict(
-                "there is too much in the collection to move it deeper at once; move parts of it",
+                "the collection has too much content to move it deeper; move its parts",
             ));
         }
     }

@@ -34,7 +34,7 @@ pub(in crate::platform) async fn require_parent(
     };
     let access = access::collection(tx, actor, parent).await.map_err(|error| match error.kind() {
         // Access to content does not imply access to its parent.
-        ErrorKind::NotFound => Error::forbidden("this needs the role `create` on the collection it lies in"),
+        ErrorKind::NotFound => Error::forbidden("this needs the role `create` on the parent collection"),
         _ => error,
     })?;
     access.require(CollectionAction::Manage).map(|_| ())
@@ -57,7 +57,7 @@ pub(in crate::platform) async fn named_parent(
         _ => error,
     })?;
     if access.collection().organization != *org {
-        return Err(Error::conflict("parent: the collection belongs to another organization"));
+        return Err(Error::conflict("parent: must belong to the same organization"));
     }
     access.require(CollectionAction::Manage).cloned()
 }
@@ -102,10 +102,12 @@ pub(in crate::platform) async fn chain(
     let mut parent = collection.parent.clone();
     while let Some(id) = parent {
         if chain.len() > MAX_DEPTH {
-            return Err(Error::from(StoreError::Corrupt(format!("collection `{id}` lies too deep"))));
+            return Err(Error::from(StoreError::Corrupt(format!(
+                "collection `{id}` exceeds the nesting limit"
+            ))));
         }
         let above: Option<Arc<CollectionRecord>> = tx.get(&CollectionRecord::at(&id)).await?;
-        let above = above.ok_or_else(|| StoreError::Corrupt(format!("there is no collection `{id}`")))?;
+        let above = above.ok_or_else(|| StoreError::Corrupt(format!("collection `{id}` does not exist")))?;
         parent = above.parent.clone();
         chain.push(above);
     }
@@ -117,7 +119,7 @@ pub(in crate::platform) fn check_depth(depth: usize) -> Result<()> {
     if depth <= MAX_DEPTH {
         return Ok(());
     }
-    Err(Error::conflict(format!("collections lie at most {MAX_DEPTH} deep in each other")))
+    Err(Error::conflict(format!("collections must be nested at most {MAX_DEPTH} levels deep")))
 }
 
 /// Rejects content beyond the capacity of a collection.
@@ -126,7 +128,7 @@ pub(in crate::platform) async fn check_number(tx: &Tx, parent: &CollectionId, mo
     if there + more <= MAX_CHILDREN {
         return Ok(());
     }
-    Err(Error::conflict(format!("a collection holds at most {MAX_CHILDREN} spaces and collections")))
+    Err(Error::conflict(format!("a collection must have at most {MAX_CHILDREN} spaces and collections")))
 }
 
 /// Removes a batch of grants on content. Returns `true` if there may be more.

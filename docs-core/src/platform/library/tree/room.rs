@@ -113,9 +113,7 @@ pub(in crate::platform) async fn make_room(
         }
         return Ok(found);
     }
-    Err(Error::conflict(
-        "there are too many things at this place to put more between them; move it elsewhere",
-    ))
+    Err(Error::conflict("there are too many items at this position; move the item to another position"))
 }
 
 /// Returns ascending ranks between two others.

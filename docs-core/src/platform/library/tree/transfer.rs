@@ -57,7 +57,7 @@ impl Operation for Transfer {
         let to: OrgId = self.to.parse().map_err(|_| Error::not_found("organization"))?;
         let target = access::org(tx, &self.actor, &to).await?;
         if to == from.org().id {
-            return Err(Error::conflict("organization: it belongs to this organization already"));
+            return Err(Error::conflict("organization: must be another organization"));
         }
         from.require(OrgAction::CreateContent)?;
         target.require(OrgAction::CreateContent)?;
@@ -66,7 +66,7 @@ impl Operation for Transfer {
             check_free(tx, space).await?;
         }
         let rank = make_room(tx, &Gap::end(Parent::Top(&to)), 1, self.now).await?.pop();
-        let rank = rank.ok_or_else(|| Error::internal("room for one thing is one rank"))?;
+        let rank = rank.ok_or_else(|| Error::internal("fewer ranks than requested"))?;
         let whole = self.put(tx, &to, &parts, rank).await?;
         // The actor keeps access, so that a mistake remains visible.
         let mut resolver = AccessResolver::new(target, &self.actor);
@@ -83,7 +83,10 @@ impl Operation for Transfer {
         if is_seen {
             return Ok(());
         }
-        Err(unmet("its default level would hide it from you there; change that first"))
+        Err(unmet(
+            "the default level would hide the content from you in the target organization; change it \
+                   first",
+        ))
     }
 }
 
@@ -129,7 +132,7 @@ impl Transfer {
         if may_all {
             return Ok(());
         }
-        Err(Error::forbidden("this needs the role `create` on everything in the collection"))
+        Err(Error::forbidden("this needs the role `create` on all content of the collection"))
     }
 
     /// Stores the parts in the other organization. Returns the transferred root after that.
@@ -161,7 +164,7 @@ impl Transfer {
             let many = drop_grants(tx, id, MAX_SCAN).await? | invites::drop_links(tx, id).await?;
             if many || tx.changes() > MAX_BATCH_OPS - SPARE_CHANGES {
                 return Err(unmet(
-                    "too many people and teams have roles by name on it; transfer parts of it",
+                    "too many users and teams have direct roles on the content; transfer parts of it",
                 ));
             }
         }
@@ -181,7 +184,7 @@ impl Parts {
             let children = found.split_off(level.len());
             if found.iter().any(|deleted| !deleted.is_empty()) {
                 return Err(unmet(
-                    "it contains deleted spaces; restore them, or wait until they are removed",
+                    "the collection contains deleted spaces; restore them, or wait until they are purged",
                 ));
             }
             let (mut collections, mut spaces) = (Vec::new(), Vec::new());
@@ -192,7 +195,9 @@ impl Parts {
                 }
             }
             if parts.collections.len() + parts.spaces.len() + collections.len() + spaces.len() > MAX_PARTS {
-                return Err(unmet("it has more than 500 spaces and collections in it; transfer parts of it"));
+                return Err(unmet(&format!(
+                    "the content must have at most {MAX_PARTS} spaces and collections; transfer parts of it"
+                )));
             }
             let keys: Vec<_> = collections.iter().map(CollectionRecord::at).collect();
             parts.collections.extend(tx.get_many::<CollectionRecord>(&keys).await?.into_iter().flatten());
@@ -212,30 +217,33 @@ async fn check_free(tx: &Tx, space: &SpaceRecord) -> Result<()> {
     ];
     let found = tx.scan_many(&scans).await?;
     let [sites, imports, translated] =
-        <[_; 3]>::try_from(found).map_err(|_| Error::internal("three scans, three answers"))?;
+        <[_; 3]>::try_from(found).map_err(|_| Error::internal("three scans return three results"))?;
     if space.translations > 0 {
-        return Err(unmet(&format!(
-            "the space `{}` is translated; delete its translations first",
-            space.title
-        )));
+        return Err(unmet(&format!("the space `{}` has translations; delete them first", space.title)));
     }
     if space.git_sync.is_some() {
         return Err(unmet(&format!(
-            "the space `{}` is kept in step with a repository; remove that setting first",
+            "the space `{}` is synchronized with a repository; remove that setting first",
             space.title
         )));
     }
     if !translated.is_empty() {
         return Err(unmet(&format!(
-            "the space `{}` is the result of a translation; delete that translation first",
+            "the space `{}` is the target of a translation; delete that translation first",
             space.title
         )));
     }
     if !sites.is_empty() {
-        return Err(unmet(&format!("the space `{}` is on a site; take it off first", space.title)));
+        return Err(unmet(&format!(
+            "the space `{}` is part of a site; remove it from the site first",
+            space.title
+        )));
     }
     if !imports.is_empty() {
-        return Err(unmet(&format!("the space `{}` is being imported; wait until it is done", space.title)));
+        return Err(unmet(&format!(
+            "an import into the space `{}` is running; wait until it ends",
+            space.title
+        )));
     }
     Ok(())
 }

@@ -260,6 +260,6 @@ fn step(row: &Key) -> Result<(String, String)> {
     let mut parts = key::segments(row);
     match (parts.pop(), parts.pop()) {
         (Some(id), Some(rank)) => Ok((rank, id)),
-        _ => Err(crate::Error::internal(format!("`{row}` names no place"))),
+        _ => Err(crate::Error::internal(format!("the row `{row}` is not a position"))),
     }
 }

@@ -70,7 +70,7 @@ pub(in crate::platform) async fn join(tx: &mut Tx, member: MemberRecord) -> Resu
     }
     // A returning member must not regain the grants from their previous membership.
     if drop_rest(tx, &member.organization, &member.user).await? {
-        return Err(Error::conflict("the user's last membership is still being removed: try again"));
+        return Err(Error::conflict("the previous membership of the user is still being removed; try again"));
     }
     tx.create(member);
     Ok(Joined::Now)

@@ -178,7 +178,7 @@ impl<'p> Caller<'p> {
 /// Returns the adapter if the caller is the platform itself.
 fn port(caller: Caller<'_>) -> Result<&Arc<dyn Saml>> {
     caller.actor().require_platform()?;
-    let missing = || Error::new(ErrorKind::Precondition, "nobody signs in through SAML on this server");
+    let missing = || Error::new(ErrorKind::Precondition, "SAML sign-in is not available on this server");
     caller.platform.ports().saml.as_ref().ok_or_else(missing)
 }
 
@@ -192,7 +192,7 @@ pub(super) async fn opened(platform: &Platform, id: &SamlProviderId) -> Result<A
         return Ok(provider);
     }
     let missing = missing.join(", ");
-    let message = format!("nobody signs in through this SAML provider yet: it has no {missing}");
+    let message = format!("this SAML provider is not active; it lacks {missing}");
     Err(Error::new(ErrorKind::Precondition, message))
 }
 
@@ -237,7 +237,8 @@ impl Platform {
             return Err(refused("its assertion has expired"));
         }
         if found.until.time() > now.time() + LONGEST_VALIDITY {
-            return Err(refused("its assertion is valid for more than a day"));
+            let hours = LONGEST_VALIDITY.num_hours();
+            return Err(refused(format_args!("its assertion must be valid for at most {hours} hours")));
         }
         if found.session_until.is_some_and(|until| until <= now) {
             return Err(refused("the session at the provider has ended"));
@@ -266,7 +267,7 @@ impl Platform {
             return match provider.idp_initiated {
                 true => Ok(()),
                 false => Err(refused(format_args!(
-                    "it answers no request, and this provider does not let people begin there: begin at {start}"
+                    "it has no InResponseTo, and this provider must not start a sign-in; sign in at {start}"
                 ))),
             };
         };
@@ -279,7 +280,7 @@ impl Platform {
         match on_it {
             true => Ok(()),
             false => Err(refused(format_args!(
-                "it answers no request of this browser (InResponseTo): see that cookies are on, and begin at {start}"
+                "it answers no request of this browser (InResponseTo); enable cookies, and sign in at {start}"
             ))),
         }
     }

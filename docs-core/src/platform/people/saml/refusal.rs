@@ -104,17 +104,18 @@ impl Platform {
             Some(email) => format!("{email}: {why}"),
             None => match self.inner.unsigned.admit(&provider.id, now.time()) {
                 Some(0) => why.to_owned(),
-                Some(more) => format!("{why} (and {more} before it, of which nothing is noted)"),
+                Some(more) => format!("{why} (and {more} earlier refusals that were not recorded)"),
                 None => {
-                    tracing::debug!(provider = %provider.id, why, "one of many sign-ins that are refused");
+                    tracing::debug!(provider = %provider.id, why, "drop refused sign-in over the recording \
+                                                                   limit");
                     return;
                 }
             },
         };
-        tracing::info!(provider = %provider.id, reason, "a sign-in is refused");
+        tracing::info!(provider = %provider.id, reason, "refuse sign-in");
         let refusal = Refusal::new(provider, now, &reason);
         if let Err(lost) = self.write(&Actor::Platform, &refusal).await {
-            tracing::warn!(error = ?lost, "a refused sign-in is missing in the audit log");
+            tracing::warn!(error = ?lost, "failed to record refused sign-in in audit log");
         }
     }
 }

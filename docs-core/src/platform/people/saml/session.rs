@@ -191,19 +191,19 @@ impl Admission {
             return Ok(member.joined_at);
         }
         Err(Error::conflict(
-            "an account has this address: sign in with its own credentials. For it to sign in here, an administrator \
-             of the organization invites it, unless it is a member, and then links it",
+            "an account with this address exists; sign in with its own credentials, and ask an \
+             administrator to link it to the provider",
         ))
     }
 }
 
 fn used() -> Error {
-    let message = "the SAML response: somebody signed in with it before, and it is good for once";
+    let message = "the SAML response: was used before; sign in again";
     Error::new(ErrorKind::Unauthenticated, message)
 }
 
 fn meanwhile() -> Error {
-    Error::conflict("the provider, or the account, was changed meanwhile: sign in again")
+    Error::conflict("the provider or the account changed during the sign-in; sign in again")
 }
 
 #[async_trait]
@@ -247,16 +247,16 @@ pub(in crate::platform) async fn require_current(tx: &Tx, user: &UserId, session
         Err(Error::new(ErrorKind::Unauthenticated, message))
     };
     let provider = active_provider(tx, &session.provider).await?;
-    let Some(provider) = provider else { return ended("its provider signs nobody in any more") };
+    let Some(provider) = provider else { return ended("its provider is no longer active") };
     if provider.epoch != session.epoch {
-        return ended("its provider was changed since, sign in again");
+        return ended("its provider has changed; sign in again");
     }
     let Some(since) = session.member_since else { return Ok(()) };
     let member = MemberRecord::at(&session.organization, user);
     let member: Option<Arc<MemberRecord>> = tx.get(&member).await?;
     match member.is_some_and(|member| member.joined_at == since) {
         true => Ok(()),
-        false => ended("you were removed from the organization since, sign in again"),
+        false => ended("the user was removed from the organization since; sign in again"),
     }
 }
 
@@ -283,7 +283,7 @@ impl<'p> Caller<'p> {
             let session: Option<Arc<TokenRecord>> = self.platform.read().await?.get(&key).await?;
             let Some(token) = session else { return Ok(()) };
             let Some(session) = &token.sso else {
-                let why = "must be of a session that began here: this one stays, remove it where it was made";
+                let why = "must belong to a SAML session; revoke other tokens at the API";
                 return Err(Error::invalid("token", why));
             };
             if session.provider != *provider {

@@ -150,7 +150,7 @@ async fn drop_some(tx: &mut Tx, id: &TeamId) -> Result<bool> {
     let keys: Vec<Key> =
         held.iter().map(|(row, _)| GrantRecord::of_team(&key::last_segment(row), id)).collect();
     let grants = tx.get_many::<GrantRecord>(&keys).await?;
-    let lost = || StoreError::Corrupt(format!("a row of the team {id} leads to nothing"));
+    let lost = || StoreError::Corrupt(format!("a row of the team {id} refers to no record"));
     let full = places.len() == AT_ONCE as usize || grants.len() == AT_ONCE as usize;
     for place in places {
         tx.delete(&*place.ok_or_else(lost)?);

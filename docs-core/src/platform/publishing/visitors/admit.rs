@@ -219,7 +219,7 @@ impl Visitor {
     /// Returns the error for content that the visitor cannot see. A caller without credentials is asked for a token.
     fn refused(&self, noun: &str) -> Error {
         if self.site.is_none() && self.pass == Pass::None && !self.is_user {
-            let message = "a token is needed; send it as `Authorization: Bearer <token>`";
+            let message = "a token is required; send `Authorization: Bearer <token>`";
             return Error::new(ErrorKind::Unauthenticated, message);
         }
         Error::not_found(noun)

@@ -52,7 +52,7 @@ pub(crate) enum Refused {
     Malformed,
     #[error("it is not signed with HS256")]
     Algorithm,
-    #[error("its signature is not of this key")]
+    #[error("its signature does not match the key of the site")]
     Signature,
     #[error("it has expired")]
     Expired,
@@ -132,8 +132,8 @@ fn time(claims: &Map<String, Value>, name: &str) -> Result<Option<f64>, Refused>
 }
 
 fn mac(key: &[u8], signed: &str) -> Hmac<Sha256> {
-    let mut mac =
-        Hmac::<Sha256>::new_from_slice(key).unwrap_or_else(|_| unreachable!("a key may have any length"));
+    let mut mac = Hmac::<Sha256>::new_from_slice(key)
+        .unwrap_or_else(|_| unreachable!("HMAC accepts keys of any length"));
     mac.update(signed.as_bytes());
     mac
 }
@@ -161,7 +161,7 @@ impl<'de> Visitor<'de> for OnceVisitor {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON in which no name occurs twice in an object")
+        f.write_str("JSON without duplicate names")
     }
 
     fn visit_unit<E>(self) -> Result<Value, E> {
@@ -200,7 +200,7 @@ impl<'de> Visitor<'de> for OnceVisitor {
         let mut object = Map::new();
         while let Some((name, Once(value))) = members.next_entry::<String, Once>()? {
             if object.insert(name, value).is_some() {
-                return Err(A::Error::custom("a name occurs twice"));
+                return Err(A::Error::custom("duplicate name in an object"));
             }
         }
         Ok(object.into())

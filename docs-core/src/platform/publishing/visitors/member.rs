@@ -61,7 +61,7 @@ impl Platform {
         };
         match serde_json::to_value(claims).map_err(Error::internal)? {
             Value::Object(claims) => Ok(Some(jwt::sign(&self.member_key(org)?, &claims))),
-            _ => Err(Error::internal("claims are an object")),
+            _ => Err(Error::internal("claims serialize to an object")),
         }
     }
 

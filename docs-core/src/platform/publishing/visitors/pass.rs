@@ -106,7 +106,7 @@ impl Platform {
             jwt::verify(&self.content_key()?, (token, MAX_CONTENT_TOKEN), jwt::Clock::Own(self.now()));
         let claims = claims.map_err(|refused| wrong(&refused.to_string()))?;
         let ticket: Ticket =
-            serde_json::from_value(Value::Object(claims)).map_err(|_| wrong("it is of another kind"))?;
+            serde_json::from_value(Value::Object(claims)).map_err(|_| wrong("it has another purpose"))?;
         Ok(ticket.visitor())
     }
 
@@ -144,7 +144,7 @@ impl Platform {
         };
         match serde_json::to_value(ticket).map_err(Error::internal)? {
             Value::Object(claims) => Ok(jwt::sign(&self.content_key()?, &claims)),
-            _ => Err(Error::internal("a ticket is an object")),
+            _ => Err(Error::internal("a ticket serializes to an object")),
         }
     }
 

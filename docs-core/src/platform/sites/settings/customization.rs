@@ -191,7 +191,7 @@ async fn own(tx: &Tx, site: &SiteId) -> Result<Customization> {
 
 fn check_favicon(favicon: &Favicon) -> Result<()> {
     if favicon.icon.is_some() && favicon.emoji.is_some() {
-        return Err(Error::invalid("favicon", "give an icon or an emoji, not both"));
+        return Err(Error::invalid("favicon", "must have an icon or an emoji, not both"));
     }
     if let Some(emoji) = &favicon.emoji {
         kept_emoji(emoji, "favicon.emoji")?;

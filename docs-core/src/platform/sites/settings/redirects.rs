@@ -195,9 +195,11 @@ impl Platform {
         let found = self.destination(&tx, &opened, destination).await?;
         drop(tx);
         let found = found.ok_or_else(|| no_such(destination))?;
-        found.path().await?.map(drop).ok_or_else(|| {
-            Error::invalid("destination.pageId", "the space has no page with a path of this id")
-        })
+        found
+            .path()
+            .await?
+            .map(drop)
+            .ok_or_else(|| Error::invalid("destination.pageId", "must be the id of a page with a path"))
     }
 
     /// Resolves a destination. Returns `None` if it does not exist or the reader may not see it.
@@ -288,7 +290,7 @@ async fn find(tx: &Tx, site: &SiteId, id: &RedirectId) -> Result<Arc<RedirectRec
 }
 
 fn taken() -> Error {
-    Error::conflict("source: another redirect of the site begins there")
+    Error::conflict("source: is in use by another redirect of the site")
 }
 
 /// Checks that the destination is on the site when the redirect is stored.
@@ -390,7 +392,7 @@ impl Operation for RedirectCreation {
         require_parent(tx, &self.record).await?;
         if tx.number(&RedirectRecord::count_in(site)).await? >= MAX_REDIRECTS {
             return Err(Error::conflict(format!(
-                "a site has at most {MAX_REDIRECTS} redirects; delete one first"
+                "a site must have at most {MAX_REDIRECTS} redirects; delete one first"
             )));
         }
         tx.create(self.record.clone());

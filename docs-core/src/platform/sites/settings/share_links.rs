@@ -277,7 +277,7 @@ impl Operation for ShareLinkCreation {
             access::site(tx, &self.actor, SiteRef { org: &self.org, site }, SiteAction::Manage).await?;
         if tx.number(&ShareLinkRecord::count_in(&site.id)).await? >= MAX_LINKS {
             return Err(Error::conflict(format!(
-                "a site has at most {MAX_LINKS} share links; delete one first"
+                "a site must have at most {MAX_LINKS} share links; delete one first"
             )));
         }
         tx.create(self.record.clone());

@@ -145,9 +145,9 @@ impl Operation for SiteUpdate {
     fn taken(&self, key: &Key) -> Error {
         let basename = self.change.basename.as_ref();
         if basename.is_some_and(|name| SiteRecord::by_basename(name.as_str()) == *key) {
-            return Error::conflict("basename: another site has it");
+            return Error::conflict("basename: is in use by another site");
         }
-        Error::conflict("proxy: another site is mounted there")
+        Error::conflict("proxy: is in use by another site")
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {

@@ -50,7 +50,7 @@ impl Operation for SetHostname {
     const NAME: &'static str = "site_hostname_set";
 
     fn taken(&self, _: &Key) -> Error {
-        Error::conflict("hostname: another site has it")
+        Error::conflict("hostname: is in use by another site")
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {

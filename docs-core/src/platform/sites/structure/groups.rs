@@ -208,7 +208,7 @@ impl Operation for SectionGroupCreation {
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let (site, outline) = self.on.open(tx).await?;
         if outline.groups().len() >= MAX_GROUPS {
-            return Err(Error::conflict(format!("a site has at most {MAX_GROUPS} groups of sections")));
+            return Err(Error::conflict(format!("a site must have at most {MAX_GROUPS} section groups")));
         }
         if let Some(parent) = &self.parent {
             outline.group(parent).ok_or_else(|| no_group("parent"))?;
@@ -218,7 +218,7 @@ impl Operation for SectionGroupCreation {
         for (field, id) in &self.sections {
             let section = outline.section(id).ok_or_else(|| no_section(field))?;
             if !named.insert(id) {
-                return Err(Error::invalid(field, "names a section for the second time"));
+                return Err(Error::invalid(field, "must not contain a section twice"));
             }
             sections.push(Node::Section(Arc::clone(section)));
         }
@@ -340,7 +340,7 @@ pub(super) fn check_depth(depth: usize) -> Result<()> {
     if depth <= MAX_GROUP_DEPTH {
         return Ok(());
     }
-    Err(Error::conflict(format!("groups of sections lie at most {MAX_GROUP_DEPTH} deep in each other")))
+    Err(Error::conflict(format!("section groups must be nested at most {MAX_GROUP_DEPTH} levels deep")))
 }
 
 pub(super) fn missing() -> Error {

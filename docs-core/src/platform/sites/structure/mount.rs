@@ -23,10 +23,10 @@ pub(in crate::platform) fn check_host(
         web_url(address)?.host_str().map(|host| host.strip_suffix('.').unwrap_or(host).to_owned())
     };
     let Some(mounted) = host(&format!("https://{origin}")) else {
-        return Err(Error::invalid(field, "must be on a host that an address can have"));
+        return Err(Error::invalid(field, "must have a valid host"));
     };
     if hosts.is_own(&mounted) || Some(mounted) == host(base) {
-        return Err(Error::invalid(field, "must be on another host than the platform's own"));
+        return Err(Error::invalid(field, "must not be on the host of the platform"));
     }
     Ok(())
 }
@@ -46,9 +46,7 @@ pub(in crate::platform) async fn check(tx: &Tx, org: &OrgId, (field, origin): (&
         let keys: Vec<Key> = others.drain(..).map(|id| SiteRecord::at(&id)).collect();
         let mut sites = tx.get_many::<SiteRecord>(&keys).await?.into_iter().flatten();
         if sites.any(|site: Arc<SiteRecord>| site.organization != *org) {
-            return Err(Error::conflict(format!(
-                "{field}: a site of another organization is mounted above or below it"
-            )));
+            return Err(Error::conflict(format!("{field}: overlaps with a site of another organization")));
         }
     }
     Ok(())

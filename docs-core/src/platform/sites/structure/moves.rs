@@ -236,7 +236,7 @@ fn beside<T: Pointer>(position: &BesidePosition<T>) -> Result<(Side, Named)> {
     match (&position.before, &position.after) {
         (Some(before), None) => Ok((Side::Before, before.part("position.before")?)),
         (None, Some(after)) => Ok((Side::After, after.part("position.after")?)),
-        _ => Err(Error::invalid("position", "give either `before` or `after`")),
+        _ => Err(Error::invalid("position", "must have either `before` or `after`")),
     }
 }
 
@@ -315,7 +315,7 @@ impl ReorderStructure {
         if let Node::Group(group) = node {
             let above = outline.chain(parent);
             if above.contains(&group.id) {
-                return Err(Error::invalid(field, "lies in the group that is moved"));
+                return Err(Error::invalid(field, "must not be in the moved group"));
             }
             check_depth(above.len() + outline.height(&group.id))?;
         }
@@ -383,10 +383,11 @@ impl ReorderStructure {
 fn strangers() -> Error {
     Error::invalid(
         "position",
-        "a site space stands beside site spaces, sections and section groups beside each other",
+        "must be of a matching kind: a site space next to a site space, a section or section group next to \
+         a section or section group",
     )
 }
 
 fn itself(field: &str) -> Error {
-    Error::invalid(field, "names what is moved itself")
+    Error::invalid(field, "must not be the moved item itself")
 }

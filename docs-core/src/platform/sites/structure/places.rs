@@ -214,7 +214,7 @@ impl Operation for SiteSpaceUpdate {
     const NAME: &'static str = "site_space_update";
 
     fn taken(&self, _key: &Key) -> Error {
-        Error::conflict("path: another site space beside it has it")
+        Error::conflict("path: is in use by another site space of the section")
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
@@ -345,7 +345,7 @@ pub(super) fn check_spaces(outline: &Outline) -> Result<()> {
     if outline.all_places().len() < MAX_SPACES {
         return Ok(());
     }
-    Err(Error::conflict(format!("a site has at most {MAX_SPACES} spaces")))
+    Err(Error::conflict(format!("a site must have at most {MAX_SPACES} spaces")))
 }
 
 pub(super) fn missing() -> Error {

@@ -203,7 +203,7 @@ impl Operation for SectionCreation {
         let space = manageable(tx, &self.on.actor, (&self.on.org, &self.space), "spaceId").await?;
         check_spaces(&outline)?;
         if outline.sections().len() >= MAX_SECTIONS {
-            return Err(Error::conflict(format!("a site has at most {MAX_SECTIONS} sections")));
+            return Err(Error::conflict(format!("a site must have at most {MAX_SECTIONS} sections")));
         }
         let mut last = outline.children(None).last().map(Node::rank);
         let mut default = site.default_section.clone();
@@ -296,7 +296,7 @@ impl Operation for SectionUpdate {
     const NAME: &'static str = "site_section_update";
 
     fn taken(&self, _key: &Key) -> Error {
-        Error::conflict("path: another section of the site has it")
+        Error::conflict("path: is in use by another section of the site")
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {

@@ -321,7 +321,7 @@ fn chosen<'t>(repository: Option<&'t (String, String)>, known: Option<&'t str>) 
 
 async fn read_file(platform: &Platform, domain: &str, entry: &FileEntry) -> Result<Bytes> {
     let bytes = FilePlace::of(entry).read(platform.objects(), domain, 0..entry.size).await?;
-    bytes.ok_or_else(|| Error::internal(format!("the bytes of the file {} are gone", entry.name)))
+    bytes.ok_or_else(|| Error::internal(format!("the bytes of the file {} no longer exist", entry.name)))
 }
 
 /// The files of a push.

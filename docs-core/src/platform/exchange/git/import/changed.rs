@@ -159,7 +159,7 @@ impl Importer<'_> {
         let edited = self.platform.content().edit(&self.space.domain, self.space.root, now, &edits).await;
         let edited = edited.map_err(Error::from)?;
         let what = format!(
-            "read {} pages, {} files and {} reusable contents that have changed, of {all}",
+            "read {} pages, {} files and {} reusable contents that changed, of {all}",
             changed.pages.len(),
             changed.files.len(),
             changed.includes.len()

@@ -281,12 +281,12 @@ impl<'a> Importer<'a> {
         let Some(title) = title else { return };
         if let Some((end, _)) = title.char_indices().nth(MAX_TITLE) {
             title.truncate(end);
-            self.warnings.push(format!("{path}: the title is cut to {MAX_TITLE} characters"));
+            self.warnings.push(format!("{path}: title cut to {MAX_TITLE} characters"));
         }
     }
 
     fn warn_of_size(&mut self, path: &RepoPath, error: &PageTooLong) {
-        self.warnings.push(format!("{path}: {error}; it is imported without its text"));
+        self.warnings.push(format!("{path}: {error}; imported without its text"));
     }
 
     pub(super) fn git_of(&self, file: &PlannedFile) -> Option<GitBlob> {
@@ -387,7 +387,7 @@ impl<'a> Importer<'a> {
         titled: PagePatch,
         parent: Option<PageId>,
     ) -> Result<BuildPage> {
-        let unread = || Error::internal(format!("the page {} was planned but not read", file.path));
+        let unread = || Error::internal(format!("the planned page {} was not read", file.path));
         let text = self.texts.remove(&file.path).ok_or_else(unread)?;
         let source = parse_page(&text);
         self.warnings.extend(source.warnings.iter().map(|warning| format!("{}: {warning}", file.path)));
@@ -520,7 +520,7 @@ pub(in crate::platform::exchange::git) fn check_size(what: &str, bytes: u64, lim
     }
     let (bytes, limit) = (bytes.div_ceil(1_000_000), limit / 1_000_000);
     let message =
-        format!("the {what} of the repository have {bytes} MB together, at most {limit} MB are read");
+        format!("the {what} of the repository must be at most {limit} MB together, have {bytes} MB");
     Err(Error::new(crate::ErrorKind::Invalid, message))
 }
 

@@ -69,10 +69,15 @@ impl Platform {
         progress.stage(JobStage::ConfigCheck).await?;
         let space = &*at.space;
         let Some(conflict) = &at.sync.conflict else { return Ok(Attempt::Moved) };
-        let id = conflict.then.revision.clone().ok_or_else(|| Error::internal("a commit has a revision"))?;
+        let id = conflict.then.revision.clone().ok_or_else(|| {
+            Error::internal(
+                "a synchronized commit has a \
+                                                                               revision",
+            )
+        })?;
         let before: Option<Arc<RevisionRecord>> =
             self.read().await?.get(&RevisionRecord::at(&space.id, &id)).await?;
-        let before = before.ok_or_else(|| Error::internal("the revision of a commit is there"))?;
+        let before = before.ok_or_else(|| Error::internal("the revision of a synchronized commit exists"))?;
         // Items of the earlier commit keep their ids.
         let on = SpaceRecord {
             head: before.id.clone(),
@@ -98,7 +103,7 @@ impl Platform {
                 at.sync.by.clone(),
             )
         };
-        let what = format!("change request #{} has this commit now", request.number);
+        let what = format!("change request #{} now contains this commit", request.number);
         run.say(self, what);
         let result = JobResult { change_request: Some(request.id.clone()), ..JobResult::default() };
         let theirs = Theirs {

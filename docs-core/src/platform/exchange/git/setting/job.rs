@@ -48,12 +48,16 @@ impl Job for SyncRun {
             if let Attempt::Ended(effect) = platform.sync_once(&self, run, &mut progress).await? {
                 return Ok(effect);
             }
-            run.say(platform, "the space or the repository has changed meanwhile; starting anew".to_owned());
+            run.say(platform, "the space or the repository has changed; starting again".to_owned());
             if run.is_stopping() {
-                return Err(Error::new(ErrorKind::Unavailable, "the server stops; this goes on later"));
+                return Err(Error::new(
+                    ErrorKind::Unavailable,
+                    "the server is stopping; the synchronization \
+                                                               continues later",
+                ));
             }
         }
-        let message = "the space or the repository changes all the time; trying again";
+        let message = "the space or the repository keeps changing; retrying later";
         Err(Error::new(ErrorKind::Unavailable, message))
     }
 }
@@ -76,7 +80,7 @@ impl Platform {
         };
         let (space, standing) = self.settle_conflict(space).await?;
         let Some(sync) = space.git_sync.clone() else {
-            run.say(self, "the space is kept in step with no repository any more".to_owned());
+            run.say(self, "the synchronization of the space was turned off".to_owned());
             return Ok(Attempt::Ended(Effect::Done));
         };
         if sync.setting.direction == GitSyncDirection::Export {
@@ -140,20 +144,19 @@ impl Platform {
 
     /// Ends a run that has nothing to do.
     fn in_step_already(&self, run: &mut Run) -> Attempt {
-        run.say(self, "space and repository are in step; nothing to do".to_owned());
+        run.say(self, "space and repository are in sync; no change needed".to_owned());
         Attempt::Ended(Effect::Done)
     }
 
     /// Ends a run for a space without any content yet.
     fn nothing_written(&self, run: &mut Run) -> Attempt {
-        run.say(self, "nothing was written in the space yet; there is nothing to export".to_owned());
+        run.say(self, "the space has no content yet; no export needed".to_owned());
         Attempt::Ended(Effect::Done)
     }
 
     /// Ends a run for a space with an unresolved conflict.
     fn waits_for(&self, request: &ChangeRequestRecord, run: &mut Run) -> Attempt {
-        let what =
-            format!("nothing is exported until change request #{} is merged or archived", request.number);
+        let what = format!("export is paused until change request #{} is merged or archived", request.number);
         run.say(self, what);
         let result = JobResult { change_request: Some(request.id.clone()), ..JobResult::default() };
         run.outcome = JobOutcome { result: Some(result), object: None };
@@ -283,7 +286,7 @@ impl Platform {
             url: wanted.url,
             reference: wanted.reference,
             commit_message: BoundedText::cut(&credit.message)
-                .ok_or_else(|| Error::internal("a message of a commit says something"))?,
+                .ok_or_else(|| Error::internal("a commit message is not blank"))?,
             repo_cache_id: wanted.repo_cache_id,
             repo_tree_url: wanted.repo_tree_url,
             repo_commit_url: wanted.repo_commit_url,

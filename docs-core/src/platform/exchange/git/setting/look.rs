@@ -74,7 +74,7 @@ impl Platform {
         let oid = match found {
             Ok(oid) => oid,
             Err(error) => {
-                tracing::warn!(space = %space.id, error = ?error, "a repository cannot be looked at");
+                tracing::warn!(space = %space.id, error = ?error, "failed to poll repository");
                 // A failed job reports the error to users, once.
                 return Ok(failed.is_empty());
             }
@@ -158,7 +158,7 @@ pub(in crate::platform) async fn schedule(tx: &mut Tx, space: &SpaceRecord, now:
     let offset = spread * 1_000 % period;
     let number = (now.time().timestamp_millis() - offset).div_euclid(period) + 1;
     let due = DateTime::from_timestamp_millis(number * period + offset)
-        .ok_or_else(|| Error::internal("a time beyond all calendars"))?;
+        .ok_or_else(|| Error::internal("the due time is out of range"))?;
     let id = Hash::of(format!("{name} {number}").as_bytes());
     let id: JobId = BASE32.encode(&id.as_bytes()[..16]).parse().map_err(Error::internal)?;
     if tx.get::<JobRecord>(&JobRecord::at(&id)).await?.is_some() {

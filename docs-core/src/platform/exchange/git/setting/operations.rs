@@ -72,8 +72,7 @@ impl Operation for ChangeGitSync {
         };
         if setting.direction.imports() && old.edit_mode == EditMode::Live {
             return Err(Error::conflict(
-                "direction: live content of this space may be edited, which an import would not know; set `editMode` \
-                 to `locked` first",
+                "direction: an import needs locked live content; set `editMode` to `locked` first",
             ));
         }
         let credentials = match sealed_url {
@@ -128,8 +127,7 @@ impl ChangeGitSync {
         if credentials.by != self.by && (is_wider || is_elsewhere) {
             return Err(Error::invalid(
                 "url",
-                "somebody else gave the credentials that are kept for it, for the ref, the folder and the direction \
-                 that are set; give yours",
+                "must contain your own credentials, because another user set the stored ones",
             ));
         }
         Ok(Some(credentials.clone()))

@@ -127,7 +127,7 @@ impl Platform {
             root if root == theirs.revision.root => Some(theirs.revision.id.clone()),
             _ => Some(id.clone()),
         };
-        run.say(self, "united what the space and the repository have changed".to_owned());
+        run.say(self, "merged the changes of the space and the repository".to_owned());
         let result = JobResult { revision: result, ..JobResult::default() };
         let live = RevisionRecord {
             parents: vec![space.head.clone(), theirs.revision.id.clone()],
@@ -162,8 +162,8 @@ impl Platform {
     ) -> Result<Attempt> {
         let id: ChangeRequestId = self.id();
         let what = format!(
-            "{} changes cannot be united with those of the space; they are in a change request, and nothing is \
-             exported until it is merged or archived",
+            "{} changes conflict with those of the space and are in a change request; export is paused \
+             until it is merged or archived",
             merged.conflicts.len()
         );
         run.say(self, what);
@@ -185,7 +185,7 @@ impl Platform {
                 Attempt::Ended(Effect::Done)
             }
             Stored::TakenOver => {
-                tracing::warn!(job.id = %run.job.id, "another worker has taken the synchronization over");
+                tracing::warn!(job.id = %run.job.id, "stop synchronization; another worker has the job");
                 Attempt::Ended(Effect::Finished)
             }
         }
@@ -306,7 +306,7 @@ impl Operation for StoreConflict {
 
 /// Records the conflict of a space.
 pub(super) fn put_conflict(tx: &mut Tx, space: &SpaceRecord, conflict: GitSyncConflict) -> Result<()> {
-    let Some(sync) = &space.git_sync else { return Err(Error::internal("the setting is there")) };
+    let Some(sync) = &space.git_sync else { return Err(Error::internal("the setting exists")) };
     let sync = GitSyncState { conflict: Some(conflict), ..GitSyncState::clone(sync) };
     tx.put(space, SpaceRecord { git_sync: Some(Box::new(sync)), ..space.clone() })?;
     Ok(())

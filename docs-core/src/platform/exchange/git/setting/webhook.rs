@@ -141,7 +141,7 @@ impl<'p> GitWebhook<'p> {
         if size <= MAX_DELIVERY {
             return Ok(());
         }
-        let message = format!("the body: must have at most {MAX_DELIVERY} bytes");
+        let message = format!("the body: must be at most {MAX_DELIVERY} bytes");
         Err(Error::new(ErrorKind::TooLarge, message))
     }
 
@@ -205,7 +205,8 @@ impl Platform {
         match self.secrets().open(&secret_purpose(&space.id), &sync.sealed_secret) {
             Ok(secret) => Some(secret),
             Err(_) => {
-                tracing::warn!(space = %space.id, "the secret of a webhook was sealed with another key; rotate it");
+                tracing::warn!(space = %space.id, "reject webhook delivery; its secret was sealed with \
+                                                   another key, rotate it");
                 None
             }
         }
@@ -224,7 +225,7 @@ fn no_webhook() -> Error {
 
 fn mac(key: &str) -> Hmac<Sha256> {
     Hmac::<Sha256>::new_from_slice(key.as_bytes())
-        .unwrap_or_else(|_| unreachable!("a key may have any length"))
+        .unwrap_or_else(|_| unreachable!("HMAC accepts keys of any length"))
 }
 
 /// The fields of a push that are used. Pushes in other formats have none of them.

@@ -13,7 +13,7 @@ fn tokens_that_repeat_parts_use_memory_linear_in_their_size() {
     docs_hostile::run_among_others(PARSERS);
 }
 
-const KEY: &[u8] = b"a key of a site, which nobody else has";
+const KEY: &[u8] = b"a signing key of a site";
 
 const PARSERS: &[Parser] = &[
     Parser {
