@@ -6,14 +6,14 @@ import schemathesis
 
 # Patterns of error messages for rules that a schema of OpenAPI 3.0 cannot express.
 NOT_SAID_BY_SCHEMAS = {
-    "what there is": r"no such|no member of|has no page with|which does not exist|is there already|not a cursor of this list",
-    "what holds already": r"is the language of the source already|names what is moved itself|has a role in the organization|has one$",
-    "which signs are emoji, and which letters": r"must be one emoji|must be one segment of a path",
-    "which hosts there can be": r"must be an absolute|must be a URL with a host|must be an address like|must be a wiki",
-    "what is in a text": r"must be an X\.509 certificate|must be a zip archive|cannot be fetched|condition: character|the form: ends",
+    "what there is": r"no such|must be a member of|must be the id of a page|which does not exist|is a duplicate|must be a cursor of this list",
+    "what holds already": r"must differ from the language|must not be the moved item|a role in the organization|is allowed for the backend",
+    "which signs are emoji, and which letters": r"must be one emoji|must be one path segment",
+    "which hosts there can be": r"must be an absolute|must be a URL with a host|must be an address like|must be the address of a wiki",
+    "what is in a text": r"must be an X\.509 certificate|must be a zip archive|cannot be fetched|condition: character|the form: must end",
     "the grammar of documents: where a block may stand, and what it needs": r"nodes\[\d+\]: ",
-    "that parameters need each other": r"only: needs `page`|is required; say it in the query|goes with the status",
-    "what a server is built for": r"cannot be imported by this server",
+    "that parameters need each other": r"only: must not be set without `page`|is required in the query|is allowed only with the status",
+    "what a server is built for": r"is not supported by this server",
     "the names of members": r"jsonSchema: properties\[",
 }
 KNOWN = re.compile("|".join(NOT_SAID_BY_SCHEMAS.values()))

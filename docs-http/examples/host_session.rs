@@ -28,7 +28,7 @@ use docs_http::{
     HostAuthenticator, HostSignIn, HttpConfig, Identity, SignInFailure, auth::RequestHead, openapi::Problems,
 };
 
-/// Where the application is.
+/// The address of the application.
 const ORIGIN: &str = "http://127.0.0.1:4030";
 const COOKIE: &str = "session";
 

@@ -54,7 +54,7 @@ pub trait Authenticator: Send + Sync + 'static {
 
     /// Returns the 401 response for a request that needs authentication and has no credentials.
     fn nobody(&self) -> ApiError {
-        ApiError::unauthenticated("a token is needed; send it as `Authorization: Bearer <token>`")
+        ApiError::unauthenticated("a token is required; send `Authorization: Bearer <token>`")
     }
 
     /// The value of the header `WWW-Authenticate` of a 401 response, unless the error has one of its own.
@@ -258,7 +258,7 @@ fn is_token(token: &str) -> bool {
 }
 
 fn attached<A: Send + Sync + 'static>(request: &Request) -> Result<&SharedAuthenticator<A>, ApiError> {
-    let missing = || ApiError::internal("no authenticator for this type of actor is attached to the API");
+    let missing = || ApiError::internal("the API has no authenticator for this type of actor");
     request.data::<SharedAuthenticator<A>>().ok_or_else(missing)
 }
 

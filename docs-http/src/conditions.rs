@@ -23,8 +23,9 @@ use crate::{encoding, wire::error::ApiError};
 pub(crate) const IF_MATCH: &str = "If-Match";
 
 /// The description of the header in the OpenAPI document.
-pub(crate) const DESCRIPTION: &str = "The `ETag` of what is changed, as it was read last; several, separated by commas, or \
-    `*` for any. If it is another by now, nothing is changed, and the answer is 412. `If-None-Match` is the opposite.";
+pub(crate) const DESCRIPTION: &str = "One or more values of `ETag` from earlier reads, separated by commas, \
+                                      or `*`. If the resource has changed since, it stays unchanged and the \
+                                      response is 412. `If-None-Match` is the opposite condition.";
 
 /// The pattern of a list of tags, as accepted by [`read_tags`].
 const PATTERN: &str = r#"^([\t ]*\*[\t ]*|[\t ,]*((W/)?"[^\u0000-\u0020"\u007f]*"[\t ]*(,[\t ,]*|$))*)$"#;
@@ -64,7 +65,7 @@ impl Listed {
             if !read_tags(line, &mut listed) {
                 let name = if *name == header::IF_MATCH { IF_MATCH } else { "If-None-Match" };
                 return Err(ApiError::invalid(format!(
-                    "{name}: must be `*`, or tags as `ETag` names them, in quotes and separated by commas"
+                    "{name}: must be `*`, or a comma-separated list of quoted entity tags"
                 )));
             }
         }
@@ -153,7 +154,7 @@ impl Condition {
 pub(crate) fn unwanted(headers: &HeaderMap) -> Option<ApiError> {
     let of = |name: &HeaderName, shown: &str| {
         headers.contains_key(name).then(|| {
-            ApiError::invalid(format!("{shown}: this operation takes no condition; leave the header out"))
+            ApiError::invalid(format!("{shown}: is not supported by this operation; omit the header"))
         })
     };
     of(&header::IF_MATCH, IF_MATCH).or_else(|| of(&header::IF_NONE_MATCH, "If-None-Match"))
@@ -265,7 +266,7 @@ mod tests {
             "**",
         ] {
             let message = read(&[wrong]).expect_err(wrong);
-            assert!(message.starts_with("If-Match: must be `*`, or tags"), "{message}");
+            assert!(message.starts_with("If-Match: must be `*`, or a comma-separated list"), "{message}");
         }
         assert!(read(&["*", "*"]).is_err(), "any is said once");
     }

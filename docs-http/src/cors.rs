@@ -106,7 +106,7 @@ enum Allowed {
 
 /// The error for a malformed origin.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{0}` is no origin: write scheme and host like https://docs.example.com, or * for any")]
+#[error("`{0}` is not an origin; use a scheme and a host, like https://docs.example.com, or `*`")]
 pub struct OriginError(String);
 
 impl FromStr for CorsOrigin {

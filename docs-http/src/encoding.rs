@@ -99,7 +99,7 @@ pub(crate) async fn gzipped(bytes: Bytes) -> Option<Bytes> {
     match encoded {
         Ok(encoded) => (encoded.len() < length).then(|| encoded.into()),
         Err(error) => {
-            tracing::warn!(error = ?error, "an answer is sent as it is, not encoded");
+            tracing::warn!(error = ?error, "send response without compression");
             None
         }
     }

@@ -112,7 +112,7 @@ impl Endpoint for Counters {
     async fn call(&self, _: Request) -> poem::Result<Response> {
         // The counters matter most while the store is unavailable.
         if let Err(error) = (self.measure.0)().await {
-            tracing::warn!(error = ?error, "some numbers cannot be measured");
+            tracing::warn!(error = ?error, "failed to measure some metrics");
         }
         let text = self.metrics.render();
         Ok(Response::builder().content_type("text/plain; version=0.0.4; charset=utf-8").body(text))

@@ -31,7 +31,7 @@ const PAGE: &str = r#"<!DOCTYPE html>
 
 /// Adds the page and its script. Their addresses are relative, so they work under any mount path.
 pub(crate) fn mount(route: Route) -> Result<Route, Problems> {
-    let script = script().ok_or_else(|| Problems::one("the explorer has no script"))?;
+    let script = script().ok_or_else(|| Problems::one("the script of the API explorer is missing"))?;
     Ok(route.at(format!("/{EXPLORER}"), ReadOnly(Fixed::new(PAGE, "text/html; charset=utf-8"))).at(
         format!("/{EXPLORER}/explorer.js"),
         ReadOnly(Fixed::new(script, "text/javascript; charset=utf-8")),

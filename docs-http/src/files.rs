@@ -148,7 +148,13 @@ impl Files {
 
 /// Returns the error for a range that begins after the end of the file.
 pub(crate) fn unsatisfied(size: u64) -> Response {
-    let error = ApiError::new(StatusCode::RANGE_NOT_SATISFIABLE, format!("Range: there are {size} bytes"));
+    let error = ApiError::new(
+        StatusCode::RANGE_NOT_SATISFIABLE,
+        format!(
+            "Range: must be within the {size} \
+                                                                          bytes of the file"
+        ),
+    );
     let mut response = poem::Error::from(error).into_response();
     let unsatisfied = HeaderValue::from_str(&format!("bytes */{size}"));
     response.headers_mut().extend(unsatisfied.map(|value| (header::CONTENT_RANGE, value)));

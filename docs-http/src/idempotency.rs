@@ -33,11 +33,11 @@ pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotency-rep
 /// The description of the header in the OpenAPI document.
 pub(crate) fn description() -> String {
     format!(
-        "A name for this request, 1 to {} visible ASCII characters, best a random UUID. For {} hours the same request \
-         of the same user with the same key is not done again: it gets the first answer, with `Idempotency-Replayed: \
-         true`. Another request with the same key is refused with 422. So a request whose answer was lost, or that was \
-         answered with 503, can be sent again. Refusals are not kept. A caller who has lost the right that the request \
-         needs is refused.",
+        "A key for this request: 1 to {} visible ASCII characters, preferably a random UUID. For {} hours, \
+         a repeated request of the same user with the same key is not executed again and returns the first \
+         response with `Idempotency-Replayed: true`. A different request with the same key is rejected with \
+         422. A request without a response, or with a 503, can therefore be repeated. Failures are not \
+         stored. A caller who has lost the required permission is rejected.",
         IdempotencyKey::MAX,
         IDEMPOTENCY_WINDOW.num_hours(),
     )

@@ -16,16 +16,16 @@ const BUCKETS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 pub const REQUESTS: Metric = Metric::counter(
     "docs_http_requests_total",
     &["operation", "status"],
-    "Requests by operation and status; 499: the client went away.",
+    "Total requests by operation and status; 499 if the client disconnected.",
 );
 /// Requests in progress.
 pub const REQUESTS_RUNNING: Metric =
-    Metric::gauge("docs_http_requests_running", &["operation"], "Requests that are not answered yet.");
+    Metric::gauge("docs_http_requests_running", &["operation"], "Requests in progress, by operation.");
 /// Durations of requests.
 pub const REQUEST_DURATION: Metric = Metric::histogram(
     "docs_http_request_duration_seconds",
     &["operation"],
-    "Time from the request to its answer.",
+    "Duration of requests in seconds, by operation.",
 );
 /// Every metric of the API. Those of the platform are [`docs_core::platform::metrics::METRICS`].
 pub const METRICS: &[&Metric] = &[&REQUESTS, &REQUESTS_RUNNING, &REQUEST_DURATION];

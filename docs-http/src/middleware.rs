@@ -87,7 +87,7 @@ impl<E: Endpoint<Output = Response>> RequestLayer<E> {
             operation = response.data::<OperationId>().map_or("-", |id| id.0),
             http.status = response.status().as_u16(),
             duration.ms = since.elapsed().as_secs_f64() * 1000.0,
-            "answered"
+            "request answered"
         );
         response
     }

@@ -154,8 +154,9 @@ fn about() -> About {
     let mut about = About::new("Documentation platform", env!("CARGO_PKG_VERSION"));
     about.examples = Some(include_str!("examples.json"));
     about.description = Some(
-        "Organizations, spaces with pages and files, change requests, sites. Every request carries a bearer token; \
-         every failure is `{\"error\":{\"code\":…,\"message\":…}}` with the status as its code."
+        "Organizations, spaces with pages and files, change requests, and sites. Every request carries a \
+         bearer token. Every error has the body `{\"error\":{\"code\":…,\"message\":…}}` with the HTTP \
+         status as its code."
             .to_owned(),
     );
     about

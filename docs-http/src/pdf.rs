@@ -46,7 +46,7 @@ impl Endpoint for PdfFiles {
         match found {
             PdfAnswer::Ready(file) => self.file(&request, file).await,
             PdfAnswer::Pending(again) => Ok(preference.pending(again)),
-            _ => Err(ApiError::internal("an answer that is not known here").into()),
+            _ => Err(ApiError::internal("the PDF result is unknown to this version").into()),
         }
     }
 }
@@ -101,7 +101,7 @@ impl PdfFiles {
 async fn piece(platform: &Platform, file: &PdfFile, at: u64, end: u64) -> docs_core::Result<Bytes> {
     let mut piece = platform.pdf_piece(file, at).await?;
     if piece.is_empty() && at < end {
-        return Err(Error::internal("a PDF file is shorter than it was"));
+        return Err(Error::internal("stream of PDF file ended early"));
     }
     piece.truncate(usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX));
     Ok(piece)
@@ -149,7 +149,7 @@ impl Preference {
                 .header("preference-applied", applied)
                 .finish()
         } else {
-            let why = "the PDF is still being made; ask again, or send `Prefer: respond-async`";
+            let why = "the PDF is still being rendered; try again, or send `Prefer: respond-async`";
             poem::Error::from(ApiError::from(Error::new(ErrorKind::Unavailable, why))).into_response()
         };
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(again.as_secs().max(1)));

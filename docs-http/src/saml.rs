@@ -49,7 +49,7 @@ const MAX_COOKIES: usize = 8;
 /// The header with the destination of a browser's request.
 const DESTINATION: &str = "sec-fetch-dest";
 /// The default limit of requests per minute and address.
-const PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("it is not zero");
+const PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("the constant is not zero");
 
 /// The configuration of sign-in through SAML, for [`HttpConfig::saml`](crate::HttpConfig::saml). The platform needs an
 /// [adapter](docs_core::platform::Builder::saml).
@@ -100,7 +100,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Readable<E> {
             return Ok(response);
         }
         let wait = response.headers().get(header::RETRY_AFTER).cloned();
-        let refusal = Refusal::new(response.status(), "too many requests: wait a minute, then try again");
+        let refusal = Refusal::new(response.status(), "too many requests; try again in a minute");
         let mut page = page::refused(shape, &refusal, None);
         if let Some(wait) = wait {
             page.headers_mut().insert(header::RETRY_AFTER, wait);
@@ -151,7 +151,7 @@ impl Endpoint for Page {
             return Ok(page::refused(shape, &refusal, None));
         };
         if is_redirect {
-            let why = "answers of a SAML provider come by HTTP-POST, not in the address (HTTP-Redirect)";
+            let why = "SAML responses must be sent by HTTP-POST, not by HTTP-Redirect";
             let refusal = self.note(&provider, Refusal::new(StatusCode::METHOD_NOT_ALLOWED, why)).await;
             let mut page = page::refused(shape, &refusal, Some(self.start_of(&provider)));
             page.headers_mut().insert(header::ALLOW, allowed);
@@ -179,13 +179,13 @@ impl Page {
     async fn start(&self, provider: &SamlProviderId, asked: &HeaderMap) -> Result<Response, Refusal> {
         // Other sites could otherwise fill a browser with pending logins through images and frames.
         if asked.get(DESTINATION).is_some_and(|to| to != "document") {
-            let why = "this address is for a window of its own, not for a part of a page: open it as a link";
+            let why = "this address must be opened as a link, not within another page";
             return Err(Refusal::new(StatusCode::FORBIDDEN, why));
         }
         let start = self.platform.as_platform().begin_saml_login(provider).await?;
         let mut response = page::bare(StatusCode::SEE_OTHER);
         let headers = response.headers_mut();
-        let unfit = |_| Refusal::from(Error::internal("an address that no header can carry"));
+        let unfit = |_| Refusal::from(Error::internal("an address is not a valid header value"));
         headers.insert(header::LOCATION, HeaderValue::from_str(&start.location).map_err(unfit)?);
         let cookie = self.cookie(provider, &start);
         headers.append(header::SET_COOKIE, HeaderValue::from_str(&cookie).map_err(unfit)?);
@@ -231,13 +231,13 @@ impl Page {
     async fn read_form(&self, request: &mut Request) -> Result<(Vec<u8>, Reserved), Refusal> {
         let kind = request.content_type().unwrap_or_default().split(';').next().unwrap_or_default().trim();
         if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
-            let why = "the body must be a form, application/x-www-form-urlencoded";
+            let why = "the body: must be a form, application/x-www-form-urlencoded";
             return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
         }
         let form = collect_within(Some(&self.budget), request.take_body(), MAX_FORM).await;
         form.map_err(|error| match error.status() {
             StatusCode::PAYLOAD_TOO_LARGE => {
-                let why = format!("the form must be at most {MAX_FORM} bytes");
+                let why = format!("the body: must be at most {MAX_FORM} bytes");
                 Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
             }
             StatusCode::BAD_REQUEST => {
@@ -252,7 +252,7 @@ impl Page {
     async fn note(&self, provider: &SamlProviderId, refusal: Refusal) -> Refusal {
         // Refusals of inactive providers are not recorded.
         if let Err(why) = self.platform.as_platform().refuse_saml_login(provider, &refusal.message).await {
-            tracing::debug!(%provider, why = why.message(), "a refused sign-in is not noted");
+            tracing::debug!(%provider, why = why.message(), "failed to record refused sign-in");
         }
         refusal
     }
@@ -321,7 +321,7 @@ fn field(form: &[u8], name: &str) -> Result<String, Refusal> {
     let mut found = form_urlencoded::parse(form).filter(|(field, _)| field == name);
     match (found.next(), found.next()) {
         (Some((_, value)), None) => Ok(value.into_owned()),
-        (None, _) => Err(Error::invalid(name, "is missing in the form").into()),
-        (Some(_), Some(_)) => Err(Error::invalid(name, "must be in the form once").into()),
+        (None, _) => Err(Error::invalid(name, "is required in the form").into()),
+        (Some(_), Some(_)) => Err(Error::invalid(name, "must occur once in the form").into()),
     }
 }

@@ -107,7 +107,7 @@ impl fmt::Display for SignInFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Why::Refused { message, .. } => f.write_str(message),
-            Why::Failed(cause) => write!(f, "signing in failed: {cause}"),
+            Why::Failed(cause) => write!(f, "sign-in failed: {cause}"),
         }
     }
 }
@@ -148,12 +148,17 @@ impl HostSignIn {
     /// Authenticates a request with the embedding application.
     async fn ask(&self, request: RequestHead<'_>) -> Result<Identity, ApiError> {
         let asked = AssertUnwindSafe(self.host.authenticate(request)).catch_unwind().await;
-        let asked = asked.unwrap_or_else(|_| Err(SignInFailure::failed("the host's authenticator panicked")));
+        let asked = asked.unwrap_or_else(|_| {
+            Err(SignInFailure::failed(
+                "the authenticator of the embedding \
+                                                                        application panicked",
+            ))
+        });
         asked.map_err(|failure| match failure.0 {
             Why::Refused { message, challenge } => self.refused(message, challenge),
             Why::Failed(cause) => ApiError::new(
                 StatusCode::SERVICE_UNAVAILABLE,
-                "who you are cannot be told now; try again later",
+                "authentication is temporarily unavailable; try again later",
             )
             .caused_by(cause),
         })
@@ -190,7 +195,7 @@ impl Authenticator for Doors {
             (Identity::User(user), _) => match self.platform.as_user(&user).current_user().await {
                 Ok(_) => Ok(Some(Actor::User(user))),
                 Err(error) if error.kind() == ErrorKind::NotFound => {
-                    Err(host.refused("the user who is signed in does not exist here", None))
+                    Err(host.refused("the signed-in user does not exist on this platform", None))
                 }
                 Err(error) => Err(error.into()),
             },
@@ -205,7 +210,7 @@ impl Authenticator for Doors {
 
     fn nobody(&self) -> ApiError {
         match &self.host {
-            Some(host) => host.refused("nobody is signed in; sign in first", None),
+            Some(host) => host.refused("a sign-in is required", None),
             None => self.platform.nobody(),
         }
     }

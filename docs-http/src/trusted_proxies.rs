@@ -37,7 +37,7 @@ pub struct TrustedProxies(Vec<IpNet>);
 
 /// The error for a malformed list of networks.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{0}` is no network: write it like 10.0.0.0/8, or an address like 192.0.2.7")]
+#[error("`{0}` is not a network; use CIDR notation like 10.0.0.0/8, or an address like 192.0.2.7")]
 pub struct ProxyError(String);
 
 impl FromStr for TrustedProxies {

@@ -88,7 +88,7 @@ async fn upload(
             BoundedText::new(name).map_err(|why| ApiError::invalid(format!("name: {why}")))?
         }
         (None, None) => {
-            return Err(ApiError::invalid("name: is required; say it in the query, like ?name=logo.png"));
+            return Err(ApiError::invalid("name: is required in the query, like ?name=logo.png"));
         }
     };
     let new = NewUpload { name, content_type: sent.content_type.take() };

@@ -155,10 +155,10 @@ fn add_failures(operation: &mut MetaOperation) {
         (has_condition || !writes, 412, UNMET),
         (has_body, 413, "The body is larger than a limit"),
         (has_body, 415, "The body is not JSON"),
-        (has_key, 422, "Another request was sent with the same `Idempotency-Key`"),
+        (has_key, 422, "The `Idempotency-Key` was used for a different request"),
         (true, 429, "Too many requests"),
-        (true, 500, "A fault of the platform"),
-        (true, 503, "The platform cannot do this now; trying later is right"),
+        (true, 500, "An internal error of the platform"),
+        (true, 503, "The platform is temporarily unavailable; try again later"),
     ] {
         let known = operation.responses.responses.iter().any(|response| response.status == Some(status));
         if !applies || known {
@@ -168,17 +168,21 @@ fn add_failures(operation: &mut MetaOperation) {
         response.content = content::<ErrorBody>();
         response.headers = match status {
             400 => vec![
-                text_header(ignored::PARAMETERS.as_str(), "Parameters that were ignored; on every answer"),
-                text_header(ignored::FIELDS.as_str(), "Fields that were ignored; on every answer"),
+                text_header(ignored::PARAMETERS.as_str(), "Ignored parameters; part of every response"),
+                text_header(ignored::FIELDS.as_str(), "Ignored fields; part of every response"),
             ],
-            401 => vec![text_header("WWW-Authenticate", "How to sign in")],
+            401 => vec![text_header("WWW-Authenticate", "The required authentication")],
             429 => vec![
-                text_header("Retry-After", "Seconds after which to try again"),
-                text_header("X-RateLimit-Limit", "Requests that are allowed in a minute"),
-                text_header("X-RateLimit-Remaining", "Requests that are left; on every answer"),
-                text_header("X-RateLimit-Reset", "When the count starts anew, in seconds since 1970"),
+                text_header("Retry-After", "Seconds to wait before the next attempt"),
+                text_header("X-RateLimit-Limit", "Permitted requests per minute"),
+                text_header(
+                    "X-RateLimit-Remaining",
+                    "Remaining requests of the current minute; part of \
+                                                      every response",
+                ),
+                text_header("X-RateLimit-Reset", "Time of the next reset, in seconds since 1970"),
             ],
-            503 => vec![text_header("Retry-After", "Seconds after which to try again")],
+            503 => vec![text_header("Retry-After", "Seconds to wait before the next attempt")],
             _ => vec![],
         };
         operation.responses.responses.push(response);
@@ -187,11 +191,11 @@ fn add_failures(operation: &mut MetaOperation) {
 
 /// Documents the `ETag` header and the 304 response of read operations.
 fn name_states(operation: &mut MetaOperation) {
-    let tag = || text_header("ETag", "Names the state that is answered: for `If-None-Match` and `If-Match`");
+    let tag = || text_header("ETag", "Entity tag of the returned state, for `If-None-Match` and `If-Match`");
     for response in operation.responses.responses.iter_mut().filter(|response| response.status == Some(200)) {
         response.headers.push(tag());
     }
-    let mut known = bare(304, "It is what `If-None-Match` names; there is no body");
+    let mut known = bare(304, "The state matches `If-None-Match`; the response has no body");
     known.headers.push(tag());
     operation.responses.responses.push(known);
 }

@@ -49,7 +49,7 @@ pub fn finished(spec: &str, examples: Option<&str>) -> Result<String, Problems> 
         finish_operation(operation, example, &mut failures);
     }
     if let Some(id) = examples.keys().next() {
-        return Err(Problems::one(format!("there are examples for {id}, which is no operation")));
+        return Err(Problems::one(format!("an example refers to the unknown operation {id}")));
     }
     finish_components(&mut document, failures);
     serde_json::to_string(&Ordered(&document)).map_err(|error| Problems::one(error.to_string()))
@@ -168,7 +168,7 @@ fn allow_null(schema: &mut Object) {
 fn write_whole(number: &mut Value) {
     let whole = number.as_f64().filter(|number| number.fract() == 0.0 && number.abs() <= f64::from(i32::MAX));
     if let Some(whole) = whole {
-        #[expect(clippy::cast_possible_truncation, reason = "it is whole, and fits")]
+        #[expect(clippy::cast_possible_truncation, reason = "the number is whole and within range")]
         let whole = whole as i64;
         *number = whole.into();
     }
@@ -258,7 +258,7 @@ mod tests {
     fn examples_have_to_be_of_operations() {
         let told = |spec, examples| finished(spec, examples).map_err(|problems| problems.to_string());
         let wrong = told("{}", Some(r#"{"x":{}}"#));
-        assert_eq!(wrong, Err("there are examples for x, which is no operation".to_owned()));
+        assert_eq!(wrong, Err("an example refers to the unknown operation x".to_owned()));
         assert!(told("[]", None).is_err() && told("{}", Some("5")).is_err());
     }
 }

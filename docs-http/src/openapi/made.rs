@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_is_made_once_for_an_api_its_description_and_its_address() {
+    fn document_is_built_once_per_api_description_and_address() {
         struct Other;
         let make = |text: &str| Ok(text.to_owned());
         assert_eq!(document(origin("once", "/v1"), || make("a")).as_deref(), Ok("a"));

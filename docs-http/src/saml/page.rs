@@ -94,11 +94,11 @@ pub(crate) fn signed_in(shape: Shape, session: &SamlSession, end: &str) -> Respo
         &html! {
             p { "You are " strong { (user.display_name) } " (" (user.email.as_deref().unwrap_or_default()) ")." }
             p {
-                label for="token" { "Your token, for programs that use the API as you:" }
+                label for="token" { "Your API token:" }
                 br;
                 input id="token" readonly size="64" value=(token);
             }
-            p { "Copy it now: it is not shown again. Nobody else should see it. It is good until " (expires_at) "." }
+            p { "Copy it now, because it is not shown again, and keep it secret. It is valid until " (expires_at) "." }
             form method="post" action=(end) {
                 input type="hidden" name="token" value=(token);
                 button { "Sign out" }
@@ -112,7 +112,7 @@ pub(crate) fn signed_out(shape: Shape) -> Response {
     if shape == Shape::Json {
         return bare(StatusCode::NO_CONTENT);
     }
-    let said = html! { p { "Your token is good for nothing any more. You can close this page." } };
+    let said = html! { p { "Your token has been revoked. You can close this page." } };
     page(StatusCode::OK, "You are signed out", &said)
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn refused(shape: Shape, refusal: &Refusal, start: Option<String>) ->
             @if let Some(start) = start {
                 p { a href=(start) { "Sign in again" } }
             }
-            p { "If it stays like this, show this page to an administrator of your organization." }
+            p { "If the problem persists, show this page to an administrator of your organization." }
         },
     )
 }

@@ -78,7 +78,7 @@ impl BodyBudget {
             Ok(Ok(permit)) => Ok(permit),
             _ => Err(ApiError::new(
                 StatusCode::SERVICE_UNAVAILABLE,
-                "the server holds too many request bodies; send the request again later",
+                "the server is processing too many request bodies; try again later",
             )),
         }
     }
@@ -177,7 +177,7 @@ pub(crate) async fn collect_within(
     let (mut bytes, mut reserved) = (Vec::new(), Reserved::default());
     let mut parts = std::pin::pin!(body.into_bytes_stream());
     while let Some(part) = parts.next().await {
-        let part = part.map_err(|_| ApiError::invalid("the body could not be read to its end"))?;
+        let part = part.map_err(|_| ApiError::invalid("the body ended early"))?;
         let length = bytes.len() + part.len();
         if length > limit {
             return Err(ApiError::too_large(limit));

@@ -73,7 +73,7 @@ struct Inner {
 }
 
 /// The message of an internal error.
-const INTERNAL: &str = "the platform failed to do this; it has been logged";
+const INTERNAL: &str = "an internal error occurred; see the log of the server";
 
 impl ApiError {
     /// Creates an error with a status and one sentence for the caller.
@@ -115,7 +115,7 @@ impl ApiError {
     /// Creates a 405 for a known path with another method.
     pub(crate) fn method_not_allowed(allow: HeaderValue) -> Self {
         let known = allow.to_str().unwrap_or_default();
-        let message = format!("this path takes {known}, not this method");
+        let message = format!("this path supports {known} only");
         let mut error = Self::new(StatusCode::METHOD_NOT_ALLOWED, message);
         error.0.allow = Some(allow);
         error
@@ -128,15 +128,12 @@ impl ApiError {
 
     /// Creates a 400 for a path that is not text.
     pub(crate) fn unreadable_path() -> Self {
-        Self::invalid("the path must be UTF-8 text without NUL, percent-encoded")
+        Self::invalid("the path must be percent-encoded UTF-8 text without NUL")
     }
 
     /// Creates a 413 for a body above the limit.
     pub(crate) fn too_large(limit: usize) -> Self {
-        Self::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            format!("the body is too large: at most {limit} bytes are accepted"),
-        )
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body: must be at most {limit} bytes"))
     }
 
     #[must_use]
@@ -155,12 +152,12 @@ impl ApiError {
         let status = self.0.status.as_u16();
         match &self.0.cause {
             Some(cause) if self.0.status == StatusCode::INTERNAL_SERVER_ERROR => {
-                tracing::error!(http.status = status, cause = ?cause, "a request failed");
+                tracing::error!(http.status = status, cause = ?cause, "request failed");
             }
             Some(cause) if self.0.status.is_server_error() => {
-                tracing::warn!(http.status = status, cause = ?cause, "a request could not be served");
+                tracing::warn!(http.status = status, cause = ?cause, "failed to serve request");
             }
-            Some(cause) => tracing::debug!(http.status = status, cause = ?cause, "a request was refused"),
+            Some(cause) => tracing::debug!(http.status = status, cause = ?cause, "reject request"),
             None => {}
         }
     }
@@ -191,7 +188,7 @@ impl From<poem::Error> for ApiError {
             return Self::unreadable_path();
         }
         if error.is::<AuthorizationError>() {
-            return Self::unauthenticated("a valid token is needed");
+            return Self::unauthenticated("a valid token is required");
         }
         if error.is::<ContentTypeError>() {
             return Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, error.to_string());
@@ -201,7 +198,7 @@ impl From<poem::Error> for ApiError {
         }
         let status = error.status();
         if matches!(error.downcast_ref(), Some(ReadBodyError::Io(_))) {
-            return Self::invalid("the body could not be read to its end");
+            return Self::invalid("the body ended early");
         }
         if status.is_server_error() {
             return Self::internal(error);
@@ -209,7 +206,7 @@ impl From<poem::Error> for ApiError {
         let message = if error.has_source() {
             Cow::Owned(error.to_string())
         } else {
-            Cow::Borrowed(status.canonical_reason().unwrap_or("the request was refused"))
+            Cow::Borrowed(status.canonical_reason().unwrap_or("the request was rejected"))
         };
         Self::new(status, message)
     }

@@ -44,7 +44,7 @@ fn names(mut body: Value, path: &Path, again: &dyn Fn(&[u8]) -> Option<Refusal>)
         let (_, names) = text.strip_prefix("unknown variant ")?.rsplit_once(", expected ")?;
         (error.path().to_string() == path.to_string()).then(|| format!("must be {names}, as a string"))
     };
-    names().unwrap_or_else(|| "must be one of the names that are allowed here, as a string".to_owned())
+    names().unwrap_or_else(|| "must be one of the permitted values, as a string".to_owned())
 }
 
 fn find<'v>(body: &'v mut Value, path: &Path) -> Option<&'v mut Value> {
@@ -67,7 +67,7 @@ pub(super) fn at(path: &str, message: &str) -> String {
         return format!("{}: is required", join(path, field));
     }
     if let Some(field) = quoted(message, "duplicate field ") {
-        return format!("{}: is given twice", join(path, field));
+        return format!("{}: is a duplicate", join(path, field));
     }
     if let Some((inside, rest)) = leading_path(message) {
         return at(&join(path, inside), rest);
@@ -79,7 +79,7 @@ pub(super) fn at(path: &str, message: &str) -> String {
 /// Returns the message without names of Rust types and without long repetitions of the input.
 pub(super) fn plain(message: &str) -> String {
     if message.starts_with("data did not match any variant of untagged enum") {
-        return "has none of the forms that are allowed here".to_owned();
+        return "has none of the permitted forms".to_owned();
     }
     match message.rsplit_once(", expected ") {
         Some((found, expected)) => format!("{}, expected {}", shorten(found), expectation(expected)),
@@ -93,7 +93,7 @@ fn expectation(expected: &str) -> &str {
     match word {
         "struct" | "internally" | "adjacently" => "an object",
         "tuple" => "a list",
-        "enum" | "variant" => "one of the names that are allowed here",
+        "enum" | "variant" => "one of the permitted values",
         "u8" => "a whole number from 0 to 255",
         "u16" => "a whole number from 0 to 65535",
         "u32" => "a whole number from 0 to 4294967295",
@@ -153,7 +153,7 @@ mod tests {
                 "changes[0].document.markdown: invalid type: integer `5`, expected a string",
             ),
             ("a", "[2].b: missing field `c`", "a[2].b.c: is required"),
-            ("a", "duplicate field `b`", "a.b: is given twice"),
+            ("a", "duplicate field `b`", "a.b: is a duplicate"),
             (
                 "title",
                 "must be at most 50 characters, has 51",
@@ -167,7 +167,7 @@ mod tests {
             (
                 "x",
                 "data did not match any variant of untagged enum VariableValue",
-                "x: has none of the forms that are allowed here",
+                "x: has none of the permitted forms",
             ),
         ];
         for (path, message, expected) in cases {

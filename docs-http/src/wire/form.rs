@@ -71,13 +71,13 @@ impl Form {
                 break end;
             }
             if self.buffer.len() > delimiter + MAX_HEAD {
-                return Err(ApiError::invalid("the form: the head of a part is too long"));
+                return Err(ApiError::invalid("the form: the header of a part is too long"));
             }
             self.more().await?;
         };
         let head = self.buffer.split_to(end + 2 * LINE_END.len());
         self.is_at_delimiter = false;
-        let wrong = || ApiError::invalid("the form: the head of a part cannot be read");
+        let wrong = || ApiError::invalid("the form: the header of a part is malformed");
         let head = std::str::from_utf8(&head[delimiter..]).map_err(|_| wrong())?;
         part(head).map(Some).ok_or_else(wrong)
     }
@@ -107,8 +107,7 @@ impl Form {
     async fn more(&mut self) -> Result<(), ApiError> {
         while self.incoming.is_empty() {
             let more = self.chunks.next().await?;
-            self.incoming =
-                more.ok_or_else(|| ApiError::invalid("the form: ends before its last boundary"))?;
+            self.incoming = more.ok_or_else(|| ApiError::invalid("the form: must end with its boundary"))?;
         }
         let step = self.incoming.split_to(self.incoming.len().min(STEP));
         self.buffer.extend_from_slice(&step);
@@ -315,17 +314,17 @@ mod tests {
     fn what_is_no_form_is_refused_and_never_held() {
         let right = form("b", &[("Content-Disposition: form-data; name=\"file\"", b"x")]);
         for (bytes, said) in [
-            (b"".to_vec(), "ends before"),
-            (b"no form".to_vec(), "ends before"),
+            (b"".to_vec(), "must end with its boundary"),
+            (b"no form".to_vec(), "must end with its boundary"),
             (vec![b'x'; 1 << 20], "must begin with its boundary"),
-            (right[..right.len() - 6].to_vec(), "ends before"),
-            (right[..20].to_vec(), "ends before"),
+            (right[..right.len() - 6].to_vec(), "must end with its boundary"),
+            (right[..20].to_vec(), "must end with its boundary"),
             ([b"--b\r\n".as_slice(), &vec![b'x'; 1 << 20]].concat(), "too long"),
             (
                 b"--b\r\nContent-Disposition: form-data; name=\"\xff\"\r\n\r\nx\r\n--b--".to_vec(),
-                "cannot be read",
+                "is malformed",
             ),
-            (b"--b\r\n\r\nx\r\n--b--".to_vec(), "cannot be read"),
+            (b"--b\r\n\r\nx\r\n--b--".to_vec(), "is malformed"),
         ] {
             let refused = read("b", vec![bytes.clone()]).expect_err("refused");
             assert!(refused.contains(said), "{said}: {refused}");

@@ -130,7 +130,7 @@ pub(crate) struct Limit(#[schemars(range(max = MAX_LIMIT))] pub(crate) u32);
 #[derive(Clone, Debug, JsonSchema)]
 #[schemars(inline)]
 struct Cursor(
-    #[expect(dead_code, reason = "only its schema is asked for")]
+    #[expect(dead_code, reason = "only the schema is used")]
     #[schemars(regex(pattern = "^[A-Za-z0-9_-]+$"))]
     String,
 );
@@ -148,12 +148,12 @@ impl PageQuery {
         let Some(at) = parameters.iter().position(is_page) else { return };
         let page = &mut parameters[at];
         page.schema = schema::reference::<Cursor>(Direction::Request);
-        page.description = Some("The `next.page` of the page before.".to_owned());
+        page.description = Some("The `next.page` of the previous page.".to_owned());
         let limit = MetaOperationParam {
             name: "limit".to_owned(),
             schema: schema::reference::<Limit>(Direction::Request),
             in_type: MetaParamIn::Query,
-            description: Some(format!("Most items of a page; {DEFAULT_LIMIT} when absent.")),
+            description: Some(format!("Maximum number of items per page; the default is {DEFAULT_LIMIT}.")),
             required: false,
             deprecated: page.deprecated,
             explode: page.explode,
@@ -229,9 +229,7 @@ impl<'v> Values<'v> {
     fn one(self) -> Result<&'v str, ValueError> {
         match self.0 {
             [value] => Ok(value),
-            values => {
-                Err(ValueError::custom(format_args!("must be given once, is given {} times", values.len())))
-            }
+            values => Err(ValueError::custom(format_args!("must occur once, occurs {} times", values.len()))),
         }
     }
 
@@ -346,7 +344,7 @@ mod tests {
         let number = |query| told::<u8>(query).expect_err(query);
         assert_eq!(number("p=abc"), "must be a whole number of at least 0, is `abc`");
         assert_eq!(number("p=-1"), "must be a whole number of at least 0, is `-1`");
-        assert_eq!(number("p=1&p=2"), "must be given once, is given 2 times");
+        assert_eq!(number("p=1&p=2"), "must occur once, occurs 2 times");
         assert_eq!(number("p=300"), "invalid value: integer `300`, expected a whole number from 0 to 255");
         assert_eq!(told::<bool>("p=1"), Err("must be `true` or `false`, is `1`".to_owned()));
         assert_eq!(

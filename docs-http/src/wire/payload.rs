@@ -178,7 +178,8 @@ async fn json(request: &Request, body: &mut RequestBody) -> Result<Option<Vec<u8
     if let Some(position) = escaped_nul(&bytes) {
         let (line, column) = line_and_column(&bytes, position);
         return Err(ApiError::invalid(format!(
-            "the body contains the NUL character (`\\u0000`) at line {line} column {column}; remove it"
+            "the body: must not contain the NUL character (`\\u0000`), which is at line {line} column \
+             {column}"
         )));
     }
     Ok(Some(bytes))
@@ -286,7 +287,7 @@ mod tests {
         assert_eq!(told("{}"), "title: is required");
         assert_eq!(told(r#"{"title":5}"#), "title: invalid type: integer `5`, expected a string");
         assert_eq!(told(r#"{"title":"a","list":[{"title":"a"}]}"#), "list[0].list: is required");
-        assert_eq!(told(r#"{"title":"a","title":"b"}"#), "title: is given twice");
+        assert_eq!(told(r#"{"title":"a","title":"b"}"#), "title: is a duplicate");
         assert_eq!(
             told(&format!(r#"{{"title":"{}"}}"#, "x".repeat(51))),
             "title: must be at most 50 characters, has 51"

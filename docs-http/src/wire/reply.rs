@@ -146,7 +146,7 @@ impl<T: Serialize + Send> IntoResponse for Created<T> {
 
 impl<T: JsonSchema + Serialize + Send + 'static> ApiResponse for Created<T> {
     fn meta() -> MetaResponses {
-        let location = text_header("Location", "Where the new resource is found");
+        let location = text_header("Location", "Address of the new resource");
         one(MetaResponse { content: content::<T>(), headers: vec![location], ..bare(201, "Created") })
     }
 
@@ -166,7 +166,7 @@ impl<const STATUS: u16> IntoResponse for Empty<STATUS> {
 
 impl<const STATUS: u16> ApiResponse for Empty<STATUS> {
     fn meta() -> MetaResponses {
-        one(bare(STATUS, "Done; there is no body"))
+        one(bare(STATUS, "Done; the response has no body"))
     }
 
     fn register(_: &mut Registry) {}
@@ -185,9 +185,8 @@ impl IntoResponse for Started {
 
 impl ApiResponse for Started {
     fn meta() -> MetaResponses {
-        let link =
-            text_header("Link", "Where the job is found that was started, as `<address>; rel=\"status\"`");
-        one(MetaResponse { headers: vec![link], ..bare(204, "Started; there is no body") })
+        let link = text_header("Link", "Address of the started job, as `<address>; rel=\"status\"`");
+        one(MetaResponse { headers: vec![link], ..bare(204, "Started; the response has no body") })
     }
 
     fn register(_: &mut Registry) {}
@@ -204,7 +203,7 @@ impl IntoResponse for Deletion {
 
 impl ApiResponse for Deletion {
     fn meta() -> MetaResponses {
-        MetaResponses { responses: vec![bare(204, "It did not exist"), bare(205, "Deleted")] }
+        MetaResponses { responses: vec![bare(204, "The resource did not exist"), bare(205, "Deleted")] }
     }
 
     fn register(_: &mut Registry) {}

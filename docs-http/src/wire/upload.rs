@@ -70,7 +70,7 @@ impl FileForm {
             while let Some(bytes) = self.form.next_bytes().await? {
                 self.room = self.room.checked_sub(bytes.len() as u64).ok_or_else(|| {
                     ApiError::invalid(format!(
-                        "the form: fields besides `file` must be at most {FORM_OVERHEAD} bytes together"
+                        "the form: fields other than `file` must be at most {FORM_OVERHEAD} bytes together"
                     ))
                 })?;
             }
@@ -121,7 +121,7 @@ impl SentFile {
 }
 
 fn only_a_file() -> ApiError {
-    ApiError::invalid("the form: must have one field, `file`, with the file")
+    ApiError::invalid("the form: must have one field `file` with the file")
 }
 
 impl<'a> ApiExtractor<'a> for FileBody {
@@ -163,7 +163,7 @@ impl<'a> ApiExtractor<'a> for FileBody {
         };
         let announced = request.header(header::CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
         if announced.is_some_and(|length| length > allowed) {
-            let what = format!("the file is too large: at most {most} bytes are accepted");
+            let what = format!("the file must be at most {most} bytes");
             return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, what).into());
         }
         let body = body.take().map_err(ApiError::internal)?;
@@ -185,12 +185,14 @@ fn kind(headers: &HeaderMap) -> Result<Kind, ApiError> {
     let essence = told.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if essence == FORM {
         let boundary = boundary(&told)
-            .ok_or_else(|| ApiError::invalid("Content-Type: must name the boundary of the form's parts"))?;
+            .ok_or_else(|| ApiError::invalid("Content-Type: must contain the boundary of the form"))?;
         return Ok(Kind::Form { boundary });
     }
     if essence.starts_with("multipart/") {
         let told = fault::plain(&told);
-        return Err(unsupported(format!("Content-Type: must be `{FORM}` or that of one file, is `{told}`")));
+        return Err(unsupported(format!(
+            "Content-Type: must be `{FORM}` or the type of a file, is `{told}`"
+        )));
     }
     Ok(Kind::Bytes { content_type: Some(told) })
 }

@@ -135,7 +135,7 @@ async fn an_update_fetches_as_many_files_as_its_bound() {
         json!({ "operation": "insert_files", "files": files })
     };
     let refused = s.invalid("POST", &path, json!({ "changes": [files(20), files(1)] }), "changes[1]").await;
-    assert!(refused.contains("at most 20 files are fetched for a request"), "{refused}");
+    assert!(refused.contains("at most 20 files can be fetched per request"), "{refused}");
     let within = s.ask("POST", &path, &s.admin, Some(json!({ "changes": [files(20)] }))).await;
     let refusal = within.body["error"]["message"].as_str().unwrap_or_default();
     assert!(!refusal.contains("at most"), "{refusal}");

@@ -201,8 +201,8 @@ async fn a_move_that_makes_no_sense_is_refused_by_its_field() {
             (after("collection", "unknown"), "position.after.collection: "),
             (after("space", &outer), "position.after.space: "),
             (after("space", &gone), "position.after.space: "),
-            (before("space", &there), "position.before.space: does not lie"),
-            (after("collection", &inner), "position.after.collection: does not lie"),
+            (before("space", &there), "position.before.space: must be a child"),
+            (after("collection", &inner), "position.after.collection: must be a child"),
         ] {
             s.invalid("POST", &path, body, field).await;
         }
@@ -248,7 +248,7 @@ async fn content_is_transferred_when_nothing_holds_on_to_it() {
     s.post(&format!("/v1/spaces/{inside}/git/import"), 204, import).await;
     for path in [&of_space, &of_outer] {
         let message = refused(&s, (&s.both, path), to(&s.other_org), 412).await;
-        assert!(message.contains("imported"), "{message}");
+        assert!(message.contains("an import into"), "{message}");
     }
     s.platform.settle().await.expect("settled");
     s.ask("DELETE", &format!("/v1/spaces/{inside}"), &s.admin, None).await.is(204, "deleted");

@@ -158,7 +158,7 @@ fn wrong_targets(page: &str) -> [(Value, &'static str); 7] {
         (json!({ "page": "unknown" }), "page: the content has no such page"),
         (json!({ "page": "not an id" }), "page: the content has no such page"),
         (json!({ "page": null }), "page: "),
-        (json!({ "node": "key" }), "page: is needed"),
+        (json!({ "node": "key" }), "page: is required"),
         (json!({ "page": page, "node": "" }), "node: must be at least 1"),
         (json!({ "page": page, "node": "k".repeat(129) }), "node: must be at most 128"),
         (json!({ "page": page, "node": "key" }), "node: the page has no such block"),
@@ -401,13 +401,13 @@ async fn a_reviewer_is_a_member_who_may_review_what_is_in_the_space() {
     let (ada, eve) = (me(&s, &s.admin).await, me(&s, &s.editor).await);
     for token in [&s.guest, &s.stranger] {
         let users = json!({ "users": [ada, me(&s, token).await] });
-        s.invalid("POST", &path, users, "users[1]: no member").await;
+        s.invalid("POST", &path, users, "users[1]: must be a member").await;
     }
     for (users, field) in [
         (json!([]), "users: must be 1 to 50"),
         (json!(vec![&ada; 51]), "users: must be 1 to 50"),
-        (json!(["unknown"]), "users[0]: no member"),
-        (json!([ada, "not an id"]), "users[1]: no member"),
+        (json!(["unknown"]), "users[0]: must be a member"),
+        (json!([ada, "not an id"]), "users[1]: must be a member"),
         (json!(null), "users: "),
         (json!([1]), "users"),
     ] {
@@ -415,7 +415,7 @@ async fn a_reviewer_is_a_member_who_may_review_what_is_in_the_space() {
     }
     s.invalid("POST", &path, json!({}), "users: is required").await;
     s.patch(&format!("/v1/spaces/{space}"), json!({ "defaultLevel": null })).await;
-    s.invalid("POST", &path, json!({ "users": [eve] }), "users[0]: no member").await;
+    s.invalid("POST", &path, json!({ "users": [eve] }), "users[0]: must be a member").await;
     for level in ["read", "comment", "edit"] {
         s.patch(&format!("/v1/spaces/{space}"), json!({ "defaultLevel": level })).await;
         s.invalid("POST", &path, json!({ "users": [ada, eve] }), "users[1]: may not review").await;

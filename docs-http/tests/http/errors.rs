@@ -43,14 +43,14 @@ where
 async fn who_is_not_signed_in_is_told_how_to() {
     let get = |token, status, message| Refused(Method::GET, "/v1/spaces/a", token, None, status, message);
     check(vec![
-        get("", 401, "a token is needed; send it as `Authorization: Bearer <token>`"),
+        get("", 401, "a token is required; send `Authorization: Bearer <token>`"),
         get("Basic YTpi", 401, "Authorization: must be `Bearer <token>`"),
         get("Bearer", 401, "Authorization: must be `Bearer <token>`"),
         get("Bearer two words", 401, "Authorization: must be `Bearer <token>`"),
         get("Bearer wrong", 401, "the token is not valid; make a new one"),
         get("Bearer later", 503, "tokens cannot be checked now"),
         // Authentication precedes validation.
-        Refused(Method::PATCH, "/v1/spaces/a", "", json("{"), 401, "a token is needed"),
+        Refused(Method::PATCH, "/v1/spaces/a", "", json("{"), 401, "a token is required"),
         // If authentication is optional, an invalid token is still rejected.
         Refused(Method::GET, "/v1/search?query=x", "Bearer wrong", None, 401, "the token is not valid"),
     ])
@@ -76,8 +76,8 @@ async fn a_wrong_body_is_told_with_the_place() {
         patch(r#"{"title":5}"#, "title: invalid type: integer `5`, expected a string"),
         patch(&long, "title: must be at most 50 characters, has 51"),
         patch(r#"{"editMode":"open"}"#, "editMode: unknown variant `open`, expected `live` or `locked`"),
-        patch(r#"{"title":"a","title":"b"}"#, "title: is given twice"),
-        patch(r#"{"title":"a\u0000b"}"#, "the NUL character (`\\u0000`) at line 1 column 12"),
+        patch(r#"{"title":"a","title":"b"}"#, "title: is a duplicate"),
+        patch(r#"{"title":"a\u0000b"}"#, "the NUL character (`\\u0000`), which is at line 1 column 12"),
         patch("[]", "the body: must be a JSON object, is a list"),
         patch("5", "the body: invalid type: integer `5`, expected an object"),
         patch("null", "the body: invalid type: null, expected an object"),
@@ -116,7 +116,7 @@ async fn empty_object_clears_a_page_and_null_clears_optional_fields() {
         let body = format!(r#"{{"changes":[{{"operation":"update_page","page":"p",{field}}}]}}"#);
         Refused(Method::POST, "/v1/content", GOOD, json(&body), 400, message)
     };
-    let needs = "changes[0].document: must have `markdown`, a text, or `document`, a document tree";
+    let needs = "changes[0].document: must have `markdown`, a string, or `document`, a document tree";
     check(vec![
         content(r#""document":{"markdwon":"x"}"#, needs),
         content(r#""document":{"object":"document","data":{},"nodes":[]}"#, needs),
@@ -145,7 +145,7 @@ async fn a_body_that_is_not_json_or_too_large_is_refused() {
         patch("text/plain", "{}", 415, "Content-Type: must be `application/json`, is `text/plain`"),
         patch("application/json; charset=latin1", "{}", 415, "must be `application/json`"),
         patch("", "{}", 415, "Content-Type: must be `application/json`, is `none`"),
-        patch("application/json", &" ".repeat(LIMIT + 1), 413, "at most 1000 bytes are accepted"),
+        patch("application/json", &" ".repeat(LIMIT + 1), 413, "must be at most 1000 bytes"),
         patch("text/plain", "", 400, "the body: is required"),
         Refused(Method::POST, "/v1/spaces", GOOD, Some(("text/plain", "x".to_owned())), 415, "Content-Type"),
     ])
@@ -168,7 +168,7 @@ async fn a_wrong_parameter_is_told_by_its_name() {
         get("/v1/spaces?limit=abc", "limit: must be a whole number of at least 0, is `abc`"),
         get("/v1/spaces?limit=-1", "limit: must be a whole number"),
         get("/v1/spaces?limit=", "limit: must be a whole number"),
-        get("/v1/spaces?limit=1&limit=2", "limit: must be given once, is given 2 times"),
+        get("/v1/spaces?limit=1&limit=2", "limit: must occur once, occurs 2 times"),
         get("/v1/spaces?limit=99999999999", "limit: invalid value"),
         get("/v1/spaces?deleted=yes", "deleted: must be `true` or `false`, is `yes`"),
         get("/v1/spaces?type=basic&type=gold", "type: unknown variant `gold`, expected one of `basic`"),
@@ -191,8 +191,8 @@ async fn what_is_not_there_or_not_allowed_is_told_as_json() {
         get("/v1/spaces/", 404, "no such path"),
         get("/v2", 404, "no such path"),
         get("/", 404, "no such path"),
-        get("/v1/spaces/%ff", 400, "the path must be UTF-8 text"),
-        get("/v1/spaces/a%00b", 400, "the path must be UTF-8 text without NUL"),
+        get("/v1/spaces/%ff", 400, "the path must be percent-encoded UTF-8 text"),
+        get("/v1/spaces/a%00b", 400, "the path must be percent-encoded UTF-8 text without NUL"),
         get("/v1/spaces/%zz", 404, "no such space"),
         Refused(
             Method::POST,
@@ -208,7 +208,7 @@ async fn what_is_not_there_or_not_allowed_is_told_as_json() {
 
 #[tokio::test]
 async fn a_fault_of_ours_is_not_shown() {
-    let hidden = "the platform failed to do this; it has been logged";
+    let hidden = "an internal error occurred; see the log of the server";
     let case = |method, path| Refused(method, path, GOOD, None, 500, hidden);
     check(vec![
         case(Method::GET, "/v1/spaces/broken"),

@@ -185,7 +185,7 @@ async fn same_commit_is_imported_once_unless_forced() {
     assert_eq!(job["result"]["revision"], head(&s, &space).await["id"]);
     let first = head(&s, &space).await["id"].clone();
     let again = sync(&s, &space, IMPORT, json!({})).await;
-    assert!(said(&again).contains(&"this commit was imported before; nothing to do"), "{again}");
+    assert!(said(&again).contains(&"this commit was already imported; no import needed"), "{again}");
     assert_eq!((&again["result"], &head(&s, &space).await["id"]), (&Value::Null, &first));
     // Later edits are preserved too.
     edit(&s, &space, "Edited.\n").await;
@@ -208,7 +208,7 @@ async fn exported_content_is_only_compared_again_with_force() {
     let (s, space) = space().await;
     sync(&s, &space, IMPORT, json!({})).await;
     let job = sync(&s, &space, EXPORT, json!({})).await;
-    assert!(said(&job).contains(&"the repository has this revision already; nothing to do"), "{job}");
+    assert!(said(&job).contains(&"the repository already has this revision; no export needed"), "{job}");
     assert!(s.repository.commits().is_empty());
     // The file was changed in the repository: without `force` the export skips it, with `force` it writes the text of
     // the space.
@@ -232,8 +232,7 @@ async fn event_older_than_the_last_one_is_dropped_unless_forced() {
         s.repository.put("other.txt", "so that it is yet another");
         let (before, pushed) = (head(&s, &space).await["id"].clone(), s.repository.commits().len());
         let job = sync(&s, &space, older, json!({ "timestamp": "2025-01-02T00:00:00Z" })).await;
-        let told = "dropped: an event of 2025-01-03T00:00:00.000Z was applied already, \
-                    this one is of 2025-01-02T00:00:00.000Z";
+        let told = "dropped: the event of 2025-01-02T00:00:00.000Z is older than the applied event of 2025-01-03T00:00:00.000Z";
         assert!(said(&job).contains(&told), "{older} after {newer}: {job}");
         assert_eq!((&head(&s, &space).await["id"], s.repository.commits().len()), (&before, pushed));
         let forced = json!({ "timestamp": "2025-01-02T00:00:00Z", "force": true });
@@ -264,7 +263,7 @@ async fn a_standalone_import_is_a_revision_and_nothing_else() {
     });
     let job = sync(&s, &space, IMPORT, more).await;
     let revision = job["result"]["revision"].as_str().expect("a revision").to_owned();
-    let told = format!("made the revision {revision}; the space's content is unchanged");
+    let told = format!("created revision {revision}; the content of the space is unchanged");
     assert!(said(&job).contains(&&*told), "{job}");
     assert_eq!(head(&s, &space).await, before);
     assert_eq!(s.get(&format!("{space}/git/info")).await, known);

@@ -72,8 +72,8 @@ async fn going_back_is_refused_with_a_reason_and_changes_nothing() {
     let draft = id(&s.get(&format!("{request}/content")).await);
     let before = s.stored().await;
     for (who, revision, status, why) in [
-        (&s.admin, head.as_str(), 409, "the space has the content of this revision already"),
-        (&s.admin, &draft, 409, "never the live content"),
+        (&s.admin, head.as_str(), 409, "the space already has the content of this revision"),
+        (&s.admin, &draft, 409, "never live content"),
         (&s.admin, &foreign, 404, "no such revision"),
         (&s.admin, "unknown", 404, "no such revision"),
         (&s.admin, "not%20an%20id", 404, "no such revision"),

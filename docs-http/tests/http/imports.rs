@@ -50,10 +50,7 @@ async fn invalid_import_names_the_field_and_changes_nothing() {
     for (body, message) in [
         (import("ftp://web.example/", "website"), "url: must be an absolute http or https URL"),
         (import("file:///etc/passwd", "markdown"), "url: must be"),
-        (
-            import(START, "confluence"),
-            "source: `confluence` cannot be imported by this server; it imports website",
-        ),
+        (import(START, "confluence"), "source: `confluence` is not supported by this server; use website"),
         (import(START, "notion"), "source: `notion`"),
         (import(START, "google-docs"), "source: `google-docs`"),
         (import(START, "pdf"), "source"),
@@ -71,12 +68,15 @@ async fn unfetchable_import_names_the_field_and_is_a_failed_job() {
     let space = open_space(&s).await;
     let before = s.get(&format!("{space}/content")).await;
     for (body, message) in [
-        (import("https://web.example/gone", "website"), "url: cannot be fetched: the host answered 404"),
+        (
+            import("https://web.example/gone", "website"),
+            "url: cannot be fetched: the host responded with 404",
+        ),
         (import("https://web.example/inside", "website"), "url: `10.0.0.1` is not for you"),
-        (import("https://web.example/a.svg", "website"), "url: must lead to an HTML page"),
-        (import("https://web.example/a.svg", "html"), "url: must lead to an HTML page"),
+        (import("https://web.example/a.svg", "website"), "url: must be the address of an HTML page"),
+        (import("https://web.example/a.svg", "html"), "url: must be the address of an HTML page"),
         (import(START, "zip"), "url: must be a zip archive"),
-        (import("https://git.example/x", "github-wiki"), "url: must be a wiki"),
+        (import("https://git.example/x", "github-wiki"), "url: must be the address of a wiki"),
     ] {
         s.clock.advance(Duration::from_millis(1));
         let answer = s.ask("POST", &format!("{space}/content/import"), &s.admin, Some(body)).await;

@@ -44,16 +44,16 @@ async fn failed_import_is_listed_with_its_error() {
             "refs/heads/nope",
             "ref: the repository has no `refs/heads/nope`",
         ),
-        ("https://git.example/none", "refs/heads/main", "there is no repository at this URL"),
+        ("https://git.example/none", "refs/heads/main", "the URL is not the URL of a repository"),
         (
             "https://me:hunter2@git.example/locked",
             "refs/heads/main",
-            "the repository refused the credentials",
+            "the repository rejected the credentials",
         ),
         (
             "https://me:hunter2@git.example/broken",
             "refs/heads/main",
-            "the repository cannot be read: https://…@git.example/broken is damaged",
+            "failed to read the repository: https://…@git.example/broken is damaged",
         ),
     ] {
         let path = import(&s, &space, url, reference).await;

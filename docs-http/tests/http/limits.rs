@@ -327,13 +327,13 @@ async fn a_file_comes_by_url_or_by_its_bytes_and_their_type() {
             json!({ "name": "a", "base64": "YQ==", "contentType": "text/plain", "url": "https://x/" }),
             "changes[1].files[0]: must have exactly one",
         ),
-        (json!({ "name": "a", "base64": "YQ==" }), "changes[1].files[0].contentType: is needed"),
+        (json!({ "name": "a", "base64": "YQ==" }), "changes[1].files[0].contentType: is required"),
         (json!({ "name": "a", "base64": "YQ", "contentType": "a/b" }), "changes[1].files[0].base64: must be"),
         (json!({ "name": "a", "url": "ftp://x/" }), "changes[1].files[0].url: must be an absolute"),
         (json!({ "base64": "YQ==", "contentType": "a/b" }), "changes[1].files[0].name: is required"),
         (
             json!({ "name": "../a", "base64": "YQ==", "contentType": "a/b" }),
-            "changes[1].files[0].name: must be a name without a folder",
+            "changes[1].files[0].name: must be a name without `/`",
         ),
     ] {
         let changes = json!([page(), { "operation": "insert_files", "files": [file] }]);
@@ -351,10 +351,10 @@ async fn a_ref_is_used_once_and_is_no_path_of_a_page() {
     named["ref"] = "a".into();
     let files = json!({ "operation": "insert_files", "files": [file("YQ=="), named] });
     for (changes, wrong) in [
-        (json!([page("x"), page("x")]), "changes[1].ref: is used twice"),
-        (json!([page("a"), files]), "changes[1].files[1].ref: is used twice"),
-        (json!([page("x"), page("a")]), "changes[1].ref: is the path of a page"),
-        (json!([page("x"), files]), "changes[1].files[1].ref: is the path of a page"),
+        (json!([page("x"), page("x")]), "changes[1].ref: is a duplicate"),
+        (json!([page("a"), files]), "changes[1].files[1].ref: is a duplicate"),
+        (json!([page("x"), page("a")]), "changes[1].ref: is already the path of a page"),
+        (json!([page("x"), files]), "changes[1].files[1].ref: is already the path of a page"),
     ] {
         s.invalid("POST", &path, json!({ "changes": changes }), wrong).await;
     }
@@ -410,7 +410,7 @@ async fn the_spaces_of_a_new_site_are_a_list_or_one_of_two_words() {
         assert_eq!(site["siteSpaces"], count);
     }
     for (wrong, field) in [
-        (json!(vec![&space; 101]), "spaces: must be at most 100"),
+        (json!(vec![&space; 101]), "spaces: must have at most 100"),
         (json!("full"), "spaces: "),
         (json!([1]), "spaces: "),
         (json!([space, "unknown"]), "spaces[1]: no such space"),
@@ -423,5 +423,5 @@ async fn the_spaces_of_a_new_site_are_a_list_or_one_of_two_words() {
     let domains: Vec<String> = (0..101).map(|n| format!("d{n}.example")).collect();
     let org = format!("/v1/orgs/{}", s.org);
     s.patch(&org, json!({ "emailDomains": domains[..100] })).await;
-    s.invalid("PATCH", &org, json!({ "emailDomains": domains }), "emailDomains: must be at most 100").await;
+    s.invalid("PATCH", &org, json!({ "emailDomains": domains }), "emailDomains: must have at most 100").await;
 }

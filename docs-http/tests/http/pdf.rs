@@ -98,7 +98,7 @@ async fn the_address_is_good_for_an_hour() {
     let (status, headers, body) = load(&s, Method::GET, &way).await;
     assert_eq!((status, &headers["content-type"]), (404, &"application/json".parse().expect("a value")));
     let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
-    let message = "the address of this PDF was good for an hour; ask for a new one";
+    let message = "the address of this PDF has expired; request a new one";
     assert_eq!(body, json!({ "error": { "code": 404, "message": message } }));
 }
 
@@ -157,7 +157,7 @@ async fn wrong_requests_for_a_pdf_are_refused_in_words() {
     let s = Server::new().await;
     let (space, request, [top, _]) = content(&s).await;
     for (path, status, message) in [
-        (format!("{request}/pdf?only=true"), 400, "only: needs `page`, the page to show"),
+        (format!("{request}/pdf?only=true"), 400, "only: must not be set without `page`"),
         (format!("{request}/pdf?page={top}&only=maybe"), 400, "only: "),
         (format!("{request}/pdf?page={top}&page={top}"), 400, "page: "),
         (format!("{request}/pdf?page="), 404, "no such page"),
@@ -183,7 +183,7 @@ async fn too_much_for_a_file_is_told_when_it_is_loaded() {
     s.post(&format!("{request}/content"), 200, json!({ "changes": [change] })).await;
     let (status, _, body) = load(&s, Method::GET, &way(&s, &format!("{request}/pdf")).await).await;
     let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
-    let message = "this is too much; ask for fewer pages with `page` and `only`";
+    let message = "this is too much; select fewer pages with `page` and `only`";
     assert_eq!((status, &body["error"]["message"]), (413, &json!(message)));
 }
 

@@ -82,7 +82,7 @@ async fn every_setting_of_an_organization_is_set_and_cleared() {
         s.invalid("PATCH", &path, json!({ "emailDomains": ["a.b", wrong] }), "emailDomains[1]: ").await;
     }
     let many: Vec<String> = (0..101).map(|n| format!("d{n}.example")).collect();
-    s.invalid("PATCH", &path, json!({ "emailDomains": many }), "emailDomains: must be at most 100").await;
+    s.invalid("PATCH", &path, json!({ "emailDomains": many }), "emailDomains: must have at most 100").await;
     s.patch(&path, json!({ "emailDomains": many[..100] })).await;
     s.check().await;
 }

@@ -52,7 +52,7 @@ async fn search_and_readiness_fail_until_the_index_is_built() {
     let refused = ask().await.0;
     assert_eq!(refused.header("retry-after"), Some("1"));
     let why = failure(refused, 503).await;
-    assert_eq!(why, "the search index is still being made of what is stored; try again");
+    assert_eq!(why, "the search index is still being built; try again");
     let not_ready = client.get("/readyz").send().await.0;
     assert_eq!(not_ready.header("retry-after"), Some("1"));
     assert_eq!(failure(not_ready, 503).await, why);

@@ -245,14 +245,7 @@ async fn who_is_not_let_in_is_told_why_and_nothing_is_made() {
             403,
             "no request of this browser",
         ),
-        (
-            "no request",
-            form,
-            "SAMLResponse=new%40example.com+-",
-            &cookie,
-            403,
-            "does not let people begin there",
-        ),
+        ("no request", form, "SAMLResponse=new%40example.com+-", &cookie, 403, "must not start a sign-in"),
         ("no address", form, &format!("SAMLResponse=new+{request}"), &cookie, 403, "must be an address"),
         (
             "an account",
@@ -262,8 +255,8 @@ async fn who_is_not_let_in_is_told_why_and_nothing_is_made() {
             409,
             "own credentials",
         ),
-        ("no field", form, "RelayState=x", &cookie, 400, "SAMLResponse: is missing in the form"),
-        ("twice", form, &format!("{right}&{right}"), &cookie, 400, "must be in the form once"),
+        ("no field", form, "RelayState=x", &cookie, 400, "SAMLResponse: is required in the form"),
+        ("twice", form, &format!("{right}&{right}"), &cookie, 400, "must occur once in the form"),
         ("ten megabytes", form, &ten_megabytes, &cookie, 413, "must be at most"),
         ("JSON", "application/json", "{}", &cookie, 415, "must be a form"),
         ("no type", "", &right, &cookie, 415, "must be a form"),
@@ -285,7 +278,7 @@ async fn who_is_not_let_in_is_told_why_and_nothing_is_made() {
     let done = p.post("/acs", form, right.clone(), (&cookie, HTML)).await;
     assert_eq!(done.status, 200, "the right one is taken: {}", done.body);
     let again = p.post("/acs", form, right, (&cookie, HTML)).await;
-    assert!(again.status == 403 && again.body.contains("good for once"), "{}", again.body);
+    assert!(again.status == 403 && again.body.contains("was used before"), "{}", again.body);
 }
 
 #[tokio::test]
@@ -307,11 +300,11 @@ async fn a_session_is_signed_out_where_it_began() {
     p.s.ask("GET", "/v1/user", &token, None).await.refused(401, "the session is over");
     let kind = "application/x-www-form-urlencoded";
     let own = p.post("/end", kind, format!("token={}", p.s.admin), ("", HTML)).await;
-    assert!(own.status == 400 && own.body.contains("token: must be of a session"), "{}", own.body);
+    assert!(own.status == 400 && own.body.contains("token: must belong to a SAML session"), "{}", own.body);
     p.s.get("/v1/user").await;
     let pending = p.client.get(format!("/saml/{}/start", id(&provider))).send().await;
     let pending = shown(pending).await;
-    assert!(pending.body.contains("it has no ssoURL, entityID, certificate"), "{}", pending.body);
+    assert!(pending.body.contains("it lacks ssoURL, entityID, certificate"), "{}", pending.body);
 }
 
 #[tokio::test]
@@ -387,7 +380,7 @@ async fn each_address_takes_its_method_and_a_provider_that_is_there() {
     let bomb = deflate_bomb();
     let shown = shown(p.client.get(format!("{}/acs?SAMLResponse={bomb}", p.path)).send().await).await;
     assert_eq!(shown.status, 405);
-    assert!(shown.body.contains("come by HTTP-POST, not in the address (HTTP-Redirect)"), "{}", shown.body);
+    assert!(shown.body.contains("must be sent by HTTP-POST"), "{}", shown.body);
     // A posted response is not inflated either.
     let form = format!("SAMLResponse={bomb}");
     let posted = p.post("/acs", "application/x-www-form-urlencoded", form, ("", HTML)).await;
@@ -413,7 +406,9 @@ async fn each_address_takes_its_method_and_a_provider_that_is_there() {
     assert_eq!(not_mounted.0.status().as_u16(), 404);
     let config = HttpConfig { saml: Some(SamlPages::default()), ..HttpConfig::default() };
     let problems = assemble(Reads, About::new("Reads", "1"), config, std::sync::Arc::new(Tokens));
-    assert!(problems.expect_err("it signs in to no platform").to_string().contains("`saml` is for `routes`"));
+    assert!(
+        problems.expect_err("it signs in to no platform").to_string().contains("`saml` requires `routes`")
+    );
 }
 
 #[tokio::test]

@@ -162,14 +162,14 @@ fn forged(w: &World) -> Vec<Attack> {
     );
     let unsigned = right.around("_r", &right.assertion("_a")).replace(HERE, "");
     let changed = Parts::of(&w.asked, OWN).signed().replace(OWN, EMAIL);
-    let (weak, no_digest) = ("an algorithm that is not taken", "a digest that is not taken");
+    let (weak, no_digest) = ("signature algorithm is not supported", "digest algorithm is not supported");
     vec![
         ("unsigned", unsigned, "it is not signed"),
-        ("another key", with(Scheme { key: "other", ..Scheme::default() }), "not by the key"),
+        ("another key", with(Scheme { key: "other", ..Scheme::default() }), "does not verify with the key"),
         (
             "a key that it brings along",
             with(Scheme { key: "other", more, ..Scheme::default() }),
-            "not by the key",
+            "does not verify with the key",
         ),
         ("SHA-1", signature("http://www.w3.org/2000/09/xmldsig#rsa-sha1"), weak),
         ("a shared secret", signature("http://www.w3.org/2001/04/xmldsig-more#hmac-sha256"), weak),
@@ -205,13 +205,17 @@ fn misplaced(w: &World) -> Vec<Attack> {
         ("expired", valid(-7_200, -3_600, audience), "it has expired"),
         ("confirmed too long ago", confirmed(recipient, &answers, -3_600), "it has expired"),
         ("not yet valid", valid(3_600, 7_200, audience), "it is not valid yet"),
-        ("another audience", valid(-60, 300, other), "its audience is"),
+        ("another audience", valid(-60, 300, other), "its Audience is"),
         ("another recipient", confirmed(other, &answers, 300), "its Recipient is"),
-        ("another destination", elsewhere, "its Destination is not this service"),
-        ("another issuer", issuer, "its Issuer is not the provider"),
+        ("another destination", elsewhere, "its Destination must be"),
+        ("another issuer", issuer, "its Issuer must be"),
         ("an answer to a request of nobody", foreign, "answers no request of this browser"),
-        ("answers to two requests", differing, "answer different requests (InResponseTo)"),
-        ("an answer that was not asked for", unasked.signed(), "does not let people begin there"),
+        (
+            "answers to two requests",
+            differing,
+            "the InResponseTo of the response and of its assertion differ",
+        ),
+        ("an answer that was not asked for", unasked.signed(), "must not start a sign-in"),
         ("two assertions, both rightly signed", both, "more than one assertion"),
     ]
 }
@@ -231,16 +235,16 @@ fn rows(w: &World) -> Vec<Row> {
     let mut rows: Vec<Row> = attacks.into_iter().flatten().map(|attack| w.row(attack)).collect();
     let padding = " ".repeat(MAX_RESPONSE_BYTES);
     let padded = right.signed().replace("</samlp:Response>", &format!("{padding}</samlp:Response>"));
-    rows.push(w.row(("more than a response may have", padded, "more than 262144 bytes")));
+    rows.push(w.row(("more than a response may have", padded, "at most 262144 bytes")));
     rows.push(Row {
         what: "ten megabytes".to_owned(),
         form: format!("SAMLResponse={}", "a".repeat(10 << 20)),
         cookie: w.cookie.clone(),
         status: 413,
-        said: "the form must be at most",
+        said: "the body: must be at most",
     });
     let bomb = format!("SAMLResponse={}", deflate_bomb());
-    rows.push(Row { form: bomb, ..w.row(("a deflate bomb", String::new(), "it is no XML in UTF-8")) });
+    rows.push(Row { form: bomb, ..w.row(("a deflate bomb", String::new(), "it is not XML in UTF-8")) });
     let stranger = w.row(("another browser", right.signed(), "answers no request of this browser"));
     rows.push(Row { cookie: String::new(), ..stranger });
     rows
@@ -275,7 +279,7 @@ async fn attacks_are_rejected_and_valid_response_is_accepted_once() {
     w.s.clock.advance(LATER);
     let (status, again) = w.bring(right, &w.cookie).await;
     let message = again["error"]["message"].as_str().unwrap_or_default();
-    assert!(status == 403 && message.contains("good for once"), "{again}");
+    assert!(status == 403 && message.contains("was used before"), "{again}");
     assert!(w.standing().await == after, "a replay makes no session");
     let refusals = w.refusals().await;
     assert_eq!(refusals.len(), noted + 1);
@@ -295,7 +299,7 @@ async fn responses_in_the_url_are_never_read() {
         let request = w.client.get(format!("{}/acs?{query}", w.path));
         let (status, answer) = w.send(request, &w.cookie).await;
         let message = answer["error"]["message"].as_str().unwrap_or_default();
-        assert!(status == 405 && message.contains("come by HTTP-POST, not in the address"), "{answer}");
+        assert!(status == 405 && message.contains("must be sent by HTTP-POST"), "{answer}");
         assert!(w.standing().await == before, "nobody is let in");
         assert_eq!(w.refusals().await[0].detail.as_deref(), Some(message));
     }

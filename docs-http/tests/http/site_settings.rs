@@ -303,7 +303,7 @@ fn wrong_styles() -> Wrong {
         (
             "/favicon",
             json!({ "emoji": "🚀", "icon": logo("https://x.example/") }),
-            "favicon: give an icon or",
+            "favicon: must have an icon or",
         ),
         (
             "/favicon",
@@ -414,7 +414,7 @@ async fn what_a_redirect_or_a_share_link_cannot_be_is_refused() {
     for (destination, message) in [
         (to(&elsewhere), "destination.siteSpaceId: the site has no such site space"),
         (to("unknown"), "destination.siteSpaceId: the site has no such site space"),
-        (page("unknown"), "destination.pageId: the space has no page"),
+        (page("unknown"), "destination.pageId: must be the id of a page"),
         (
             json!({ "kind": "site-section", "siteSectionId": "x" }),
             "destination.siteSectionId: the site has no such section",
@@ -436,7 +436,7 @@ async fn what_a_redirect_or_a_share_link_cannot_be_is_refused() {
     for source in ["/a", "/A", "/%61", "/%41"] {
         let body = json!({ "source": source, "destination": to(&place) });
         let taken = s.ask("POST", &redirects, &s.admin, Some(body)).await;
-        assert!(taken.refused(409, source).starts_with("source: another redirect"), "{source}");
+        assert!(taken.refused(409, source).starts_with("source: is in use by another redirect"), "{source}");
         let this = format!("{redirects}/{}", id(&second));
         s.ask("PATCH", &this, &s.admin, Some(json!({ "source": source }))).await.refused(409, source);
     }
@@ -464,7 +464,7 @@ async fn what_a_share_link_or_a_backend_cannot_be_is_refused() {
     for (change, field) in [
         (json!({ "backend": "magic" }), "backend: "),
         (json!({ "fallbackURL": "/login" }), "fallbackURL: must be an absolute"),
-        (json!({ "backend": "custom", "integration": "okta" }), "integration: only the backend"),
+        (json!({ "backend": "custom", "integration": "okta" }), "integration: is allowed for the backend"),
     ] {
         s.invalid("PATCH", &auth, change, field).await;
     }

@@ -79,7 +79,7 @@ async fn a_space_has_an_emoji_or_an_icon() {
     let s = Server::new().await;
     let path = format!("/v1/spaces/{}", s.space().await);
     let both = json!({ "emoji": "🚀", "icon": "https://x.example/a.png" });
-    s.invalid("PATCH", &path, both, "icon: a space has an emoji or an icon").await;
+    s.invalid("PATCH", &path, both, "icon: must not be set together with `emoji`").await;
     s.patch(&path, json!({ "emoji": "🚀" })).await;
     let icon = s.patch(&path, json!({ "icon": "https://x.example/a.png" })).await;
     assert_eq!((&icon["emoji"], &icon["urls"]["icon"]), (&json!("📘"), &json!("https://x.example/a.png")));

@@ -237,7 +237,7 @@ async fn what_the_site_does_not_have_is_refused_by_its_field() {
     let of_other = w.at("another section");
     s.invalid("PATCH", &of_other, elsewhere, "defaultSiteSpace: the section has no such").await;
     let twice = json!({ "title": "G", "sections": [w.names["siteSectionId"], w.names["siteSectionId"]] });
-    s.invalid("POST", &groups, twice, "sections[1]: names a section for the second time").await;
+    s.invalid("POST", &groups, twice, "sections[1]: must not contain a section twice").await;
     for (list, name) in [
         ("sections", "siteSectionId"),
         ("section-groups", "siteSectionGroupId"),
@@ -264,7 +264,7 @@ async fn text_of_the_wrong_form_is_refused_by_its_field() {
         s.invalid("PATCH", &place, json!({ "path": wrong }), "path: must be").await;
     }
     for (wrong, why) in [
-        ("1 +", "condition: character 4 is the end"),
+        ("1 +", "condition: character 4 is the unexpected end"),
         ("visitor.", "condition: character 9 "),
         ("", "condition: must be at least 1 character"),
         ("a b", "condition: character 3 "),
@@ -299,7 +299,7 @@ async fn a_path_that_is_taken_is_a_conflict_of_its_field() {
     for taken in ["api", "API"] {
         let before = s.stored().await;
         let answer = s.ask("PATCH", &guide, &s.admin, Some(json!({ "path": taken }))).await;
-        assert_eq!(answer.refused(409, taken), "path: another section of the site has it");
+        assert_eq!(answer.refused(409, taken), "path: is in use by another section of the site");
         assert_eq!(before, s.stored().await);
     }
     s.patch(&guide, json!({ "path": "Guide" })).await;
@@ -310,7 +310,7 @@ async fn a_path_that_is_taken_is_a_conflict_of_its_field() {
     assert_ne!(first["path"], second["path"]);
     let path = format!("{}/site-spaces/{}", w.site, id(&second));
     let answer = s.ask("PATCH", &path, &s.admin, Some(json!({ "path": first["path"] }))).await;
-    assert_eq!(answer.refused(409, "path"), "path: another site space beside it has it");
+    assert_eq!(answer.refused(409, "path"), "path: is in use by another site space of the section");
     // The path is free in another section. Moved next to the first space, it gets a number.
     let other = w.at("another site space");
     assert_eq!(s.patch(&other, json!({ "path": first["path"] })).await["path"], first["path"]);
@@ -336,14 +336,14 @@ fn wrong_pairs(w: &Sites, inner: &str) -> Vec<(Value, Value, &'static str)> {
         (|| at("site-section", &names["siteSectionId"]), || at("site-space", &names["siteSpaceId"]));
     let group = || at("site-section-group", &names["siteSectionGroupId"]);
     vec![
-        (section(), place(), "position: a site space stands beside"),
-        (place(), section(), "position: a site space stands beside"),
-        (place(), group(), "position: a site space stands beside"),
-        (section(), section(), "position.before.id: names what is moved itself"),
-        (place(), place(), "position.before.id: names what is moved itself"),
-        (group(), group(), "position.before.id: names what is moved itself"),
-        (group(), section(), "position.before.id: lies in the group that is moved"),
-        (group(), at("site-section-group", inner), "position.before.id: lies in the group that is moved"),
+        (section(), place(), "position: must be of a matching kind"),
+        (place(), section(), "position: must be of a matching kind"),
+        (place(), group(), "position: must be of a matching kind"),
+        (section(), section(), "position.before.id: must not be the moved item itself"),
+        (place(), place(), "position.before.id: must not be the moved item itself"),
+        (group(), group(), "position.before.id: must not be the moved item itself"),
+        (group(), section(), "position.before.id: must not be in the moved group"),
+        (group(), at("site-section-group", inner), "position.before.id: must not be in the moved group"),
         (section(), at("site-section", "unknown"), "position.before.id: the site has no such section"),
         (section(), at("site-section", "no id!"), "position.before.id: the site has no such section"),
         (
@@ -399,7 +399,7 @@ async fn nothing_is_moved_beside_what_it_cannot_stand_beside() {
             &why,
         )
         .await;
-        s.invalid("POST", &path, json!({ "position": {} }), "position: give either").await;
+        s.invalid("POST", &path, json!({ "position": {} }), "position: must have either").await;
         s.invalid("POST", &path, json!({}), "position").await;
         s.invalid(
             "POST",
@@ -428,7 +428,7 @@ async fn groups_that_would_lie_too_deep_are_not_moved_there() {
     let path = format!("{groups}/{wide}/move");
     let before = s.stored().await;
     let answer = s.ask("POST", &path, &s.admin, Some(beside(&deep[4]))).await;
-    assert_eq!(answer.refused(409, "too deep"), "groups of sections lie at most 5 deep in each other");
+    assert_eq!(answer.refused(409, "too deep"), "section groups must be nested at most 5 levels deep");
     assert_eq!(before, s.stored().await);
     let moved = s.post(&path, 200, beside(&deep[3])).await.body;
     assert_eq!(moved["sectionGroup"], json!(deep[2]));

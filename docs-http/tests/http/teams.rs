@@ -158,9 +158,9 @@ async fn a_name_of_somebody_who_is_not_there_is_refused_at_its_field() {
         (json!({ "role": "read" }), "users: is required"),
         (json!({ "users": [mine] }), "role: is required"),
         (json!({ "role": "owner", "users": [mine] }), "role: "),
-        (json!({ "role": "read", "users": [] }), "users: must name"),
-        (json!({ "role": "read", "users": [mine], "teams": [] }), "teams: must name"),
-        (json!({ "role": "read", "users": vec!["x"; 501] }), "users: a request names at most 500"),
+        (json!({ "role": "read", "users": [] }), "users: must have"),
+        (json!({ "role": "read", "users": [mine], "teams": [] }), "teams: must have"),
+        (json!({ "role": "read", "users": vec!["x"; 501] }), "users: a request must have at most 500"),
     ] {
         s.invalid("POST", &format!("/v1/spaces/{space}/permissions"), wrong, field).await;
     }

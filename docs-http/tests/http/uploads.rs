@@ -178,11 +178,11 @@ async fn what_is_no_upload_is_refused_and_changes_nothing() {
             ("", vec![octets], b"x".to_vec(), 400, "name: is required"),
             ("?name=", vec![octets], b"x".to_vec(), 400, "name: must be at least 1"),
             (&*long, vec![octets], b"x".to_vec(), 400, "name: must be at most 256"),
-            ("?name=a%2Fb.txt", vec![octets], b"x".to_vec(), 400, "name: must be a name without a folder"),
-            ("?name=..%5Ca.txt", vec![octets], b"x".to_vec(), 400, "name: must be a name without a folder"),
-            ("?name=..", vec![octets], b"x".to_vec(), 400, "name: must be a name of more"),
+            ("?name=a%2Fb.txt", vec![octets], b"x".to_vec(), 400, "name: must be a name without `/`"),
+            ("?name=..%5Ca.txt", vec![octets], b"x".to_vec(), 400, "name: must be a name without `/`"),
+            ("?name=..", vec![octets], b"x".to_vec(), 400, "name: must not consist of dots"),
             ("?name=a%0Ab", vec![octets], b"x".to_vec(), 400, "name: must not contain control"),
-            ("?name=a&name=b", vec![octets], b"x".to_vec(), 400, "name: must be given once"),
+            ("?name=a&name=b", vec![octets], b"x".to_vec(), 400, "name: must occur once"),
             (
                 "?name=a",
                 vec![("content-type", "image")],
@@ -203,11 +203,11 @@ async fn what_is_no_upload_is_refused_and_changes_nothing() {
                 vec![("content-type", "multipart/form-data")],
                 right.clone(),
                 400,
-                "Content-Type: must name the boundary",
+                "Content-Type: must contain the boundary",
             ),
             ("", vec![("content-type", "multipart/form-data; boundary=z")], right.clone(), 400, "the form: "),
-            ("", vec![FORM], b"no form".to_vec(), 400, "the form: ends before"),
-            ("", vec![FORM], right[..right.len() - 9].to_vec(), 400, "the form: ends before"),
+            ("", vec![FORM], b"no form".to_vec(), 400, "the form: must end"),
+            ("", vec![FORM], right[..right.len() - 9].to_vec(), 400, "the form: must end"),
             ("", vec![FORM], b"--x-y--\r\n".to_vec(), 400, "the form: must have one field"),
             ("", vec![FORM], file("name=other; filename=a.txt"), 400, "the form: must have one field"),
             ("", vec![FORM], file("name=file"), 400, "name: is required"),
@@ -217,11 +217,11 @@ async fn what_is_no_upload_is_refused_and_changes_nothing() {
                 vec![FORM],
                 file("name=file; filename=\"../a.txt\""),
                 400,
-                "name: must be a name without a folder",
+                "name: must be a name without `/`",
             ),
             ("", vec![FORM], twice.clone(), 400, "the form: must have one field"),
-            ("", vec![FORM], more.clone(), 400, "the form: fields besides `file` must be at most"),
-            ("", vec![FORM], early.clone(), 400, "the form: fields besides `file` must be at most"),
+            ("", vec![FORM], more.clone(), 400, "the form: fields other than `file` must be at most"),
+            ("", vec![FORM], early.clone(), 400, "the form: fields other than `file` must be at most"),
         ] {
             let answer = send(&s, &content, Upload { query, headers: &headers, body: &body }).await;
             let message = answer.refused(status, &format!("{query} {headers:?}"));
@@ -241,7 +241,7 @@ async fn an_upload_that_breaks_off_leaves_nothing() {
         let broken = pieces.chain(stream::iter([Err(io::Error::other("the client went away"))]));
         let path = format!("{content}/files?name=a.bin");
         let answer = send_body(&s, &path, &s.editor, &[], Body::from_bytes_stream(broken)).await;
-        assert_eq!(answer.refused(400, "broken off"), "the body could not be read to its end");
+        assert_eq!(answer.refused(400, "broken off"), "the body ended early");
         assert_eq!(before, s.stored().await, "{content}");
     }
 }

@@ -45,10 +45,7 @@ pub(super) fn unite(one: &MetaSchema, other: &MetaSchema) -> Option<MetaSchema> 
 }
 
 /// Returns the common pattern. The outer `None` means that there are two different ones.
-#[expect(
-    clippy::option_option,
-    reason = "whether there is one, and whether they unite, are different questions"
-)]
+#[expect(clippy::option_option, reason = "an absent pattern and conflicting patterns are different results")]
 fn pattern(one: &MetaSchema, other: &MetaSchema) -> Option<Option<String>> {
     match (&one.pattern, &other.pattern) {
         (Some(one), Some(other)) => (one == other).then(|| Some(one.clone())),
@@ -69,10 +66,7 @@ fn properties(one: &MetaSchema, other: &MetaSchema) -> Option<Vec<(&'static str,
 }
 
 /// Returns the common schema of an optional part. The outer `None` means that they are incompatible.
-#[expect(
-    clippy::option_option,
-    reason = "whether there is one, and whether they unite, are different questions"
-)]
+#[expect(clippy::option_option, reason = "an absent value and conflicting values are different results")]
 fn part(one: Option<&MetaSchemaRef>, other: Option<&MetaSchemaRef>) -> Option<Option<Box<MetaSchemaRef>>> {
     match (one, other) {
         (None, None) => Some(None),
