@@ -245,7 +245,7 @@ pub(crate) async fn gzipped(plain: &Bytes) -> Option<Bytes> {
     }
     let plain = plain.clone();
     tokio::task::spawn_blocking(move || encode(&plain)).await.unwrap_or_else(|error| {
-        tracing::warn!(%error, "an answer could not be encoded");
+        tracing::warn!(%error, "failed to compress response");
         None
     })
 }

@@ -304,7 +304,7 @@ impl Entry {
 /// A step of the depth-first construction.
 #[expect(
     clippy::large_enum_variant,
-    reason = "the stack holds each page once, and a box for each would be slower"
+    reason = "the stack contains each page once, and boxing each would be slower"
 )]
 enum Step {
     /// A page with the position of its parent.

@@ -83,8 +83,7 @@ impl Sites {
     /// `Invalid` if the base address of the platform is not a URL.
     pub fn new(platform: &Platform, config: SiteConfig) -> Result<Self> {
         let base = Url::parse(platform.urls().base());
-        let base =
-            base.map_err(|why| Error::invalid("base_url", format_args!("must be an address: {why}")))?;
+        let base = base.map_err(|why| Error::invalid("base_url", format_args!("must be a URL: {why}")))?;
         let base = Base::new(base, platform.urls());
         Ok(Self(Arc::new(Shared {
             platform: platform.clone(),
@@ -171,7 +170,7 @@ impl Shared {
         let response = match AssertUnwindSafe(self.answer(asked, sent)).catch_unwind().await {
             Ok(response) => response?,
             Err(_) => {
-                tracing::error!(path = self.shown(asked), "a panic while a page was made");
+                tracing::error!(path = self.shown(asked), "panic while rendering page");
                 Response::builder().status(StatusCode::INTERNAL_SERVER_ERROR).finish()
             }
         };
@@ -225,10 +224,7 @@ impl Shared {
         // If the store cannot report its version, the request reads everything and reports the store's error
         // itself.
         let moment = Moment::now(&self.platform).await;
-        moment
-            .inspect_err(|error| tracing::debug!(?error, "the store does not tell its version"))
-            .ok()
-            .flatten()
+        moment.inspect_err(|error| tracing::debug!(?error, "failed to read store version")).ok().flatten()
     }
 
     /// The part of a request that may identify a site. On the platform's own host this includes the first
@@ -274,7 +270,7 @@ impl Shared {
             Arrival::Moved(to) => return Ok(redirect(&moved(asked, path, to), &self.policy)),
             // An agent cannot follow a redirect to the sign-in.
             Arrival::SignIn(_) if sent.is_some() => {
-                return Err(Error::new(ErrorKind::Unauthenticated, "a token of a visitor is needed"));
+                return Err(Error::new(ErrorKind::Unauthenticated, "a visitor token is required"));
             }
             Arrival::SignIn(to) => return Ok(redirect(&to, &self.policy)),
         };
@@ -545,19 +541,19 @@ impl Shared {
         let status = StatusCode::from_u16(kind.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let (title, text) = match kind {
             ErrorKind::NotFound => {
-                ("Page not found", "Nothing is published at this address, or it is not for you.".to_owned())
+                ("Page not found", "This page does not exist, or you do not have access to it.".to_owned())
             }
             ErrorKind::Unauthenticated => {
-                ("Not signed in", "The sign-in to this site is not valid. Sign in again.".to_owned())
+                ("Not signed in", "Your sign-in to this site is not valid. Sign in again.".to_owned())
             }
             ErrorKind::Unavailable => {
                 ("Not available", "The server is busy. Try again in a moment.".to_owned())
             }
             ErrorKind::Internal => {
-                tracing::error!(?error, path = self.shown(asked), "a page could not be shown");
+                tracing::error!(?error, path = self.shown(asked), "failed to render page");
                 ("Something went wrong", "The page could not be shown.".to_owned())
             }
-            _ => ("The request cannot be answered", error.to_string()),
+            _ => ("Invalid request", error.to_string()),
         };
         let mut response = Answer::new(HTML, bare_page(title, &text), Keeping::Nobody)
             .with_status(status)

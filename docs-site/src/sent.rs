@@ -85,7 +85,13 @@ pub(crate) async fn sign_in(
         keep_member(&mut response, &token, if path.is_empty() { "/" } else { path }, asked);
         return Ok(response);
     }
-    let page = sign_in_page((&format!("{base}~/sign-in"), &to), Some("No member has this token."));
+    let page = sign_in_page(
+        (&format!("{base}~/sign-in"), &to),
+        Some(
+            "This token does not belong to a \
+                                                                      member.",
+        ),
+    );
     Ok(refused(page).send(asked, policy).await)
 }
 

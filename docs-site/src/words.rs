@@ -73,9 +73,9 @@ macro_rules! words {
 }
 
 words! {
-    EN = ["en", "Search", "Nothing was found.", "On this page", "Previous", "Next", "Last updated", "Edit this page",
-        "View as Markdown", "Menu", "Light or dark", "Copy", "Copied", "Skip to the content", "Page not found",
-        "There is no page at this address, or it is not for you.", "To the first page", "Privacy", "Open",
+    EN = ["en", "Search", "No results found.", "On this page", "Previous", "Next", "Last updated", "Edit this page",
+        "View as Markdown", "Menu", "Light or dark", "Copy", "Copied", "Skip to content", "Page not found",
+        "This page does not exist, or you do not have access to it.", "Go to the first page", "Privacy", "Open",
         "Link to this heading", "Note", "Warning", "Danger", "Success", "This page has no content yet.",
         "Search is not ready yet. Try again in a moment.", "All pages",
         "Parameters", "Request", "Responses", "Example", "required", "deprecated", "Authorization"];

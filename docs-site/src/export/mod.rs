@@ -83,7 +83,7 @@ impl ExportOptions {
         let Some(url) = &self.url else { return Ok(Copied { url: None }) };
         let is_plain = url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
         if !matches!(url.scheme(), "http" | "https") || !is_plain || url.password().is_some() {
-            return Err(Error::invalid("url", "must be an http or https address without user, `?` and `#`"));
+            return Err(Error::invalid("url", "must be an http or https URL without user, `?` and `#`"));
         }
         Ok(Copied { url: Some(format!("{}/", url.as_str().trim_end_matches('/'))) })
     }
@@ -165,10 +165,7 @@ impl Sites {
 }
 
 fn not_public() -> Error {
-    Error::new(
-        ErrorKind::Forbidden,
-        "only a public site can be exported: files on a web server are for everybody; publish the site as public first",
-    )
+    Error::new(ErrorKind::Forbidden, "only a public site can be exported; publish the site as public first")
 }
 
 /// An export in progress.

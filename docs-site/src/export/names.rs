@@ -69,7 +69,8 @@ impl Names {
 
 fn taken(path: &str, whose: &str, other: &str) -> Error {
     let why = format!(
-        "{whose} cannot become files, as `{path}` is that of {other}: change the path of the page, and export again"
+        "the path `{path}` of {whose} is already in use by {other}; change the path of the page, and export \
+         again"
     );
     Error::new(ErrorKind::Conflict, why)
 }

@@ -32,7 +32,7 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
     let mut out = format!("# {}\n", one_line(visit.title()));
     if visit.site.customizations.site.page_actions.mcp && visit.copy.is_none() {
         out.push_str(&format!(
-            "\n> Agents may ask {base}{OWN}/{MCP} (Model Context Protocol, streamable HTTP).\n"
+            "\n> Agents can query {base}{OWN}/{MCP} (Model Context Protocol, streamable HTTP).\n"
         ));
     }
     let (mut listed, mut is_cut) = (0, false);
@@ -59,7 +59,7 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
     }
     if is_cut {
         let map = if visit.has_address() { format!(": {base}sitemap.xml") } else { String::new() };
-        out.push_str(&format!("\nMore pages are not listed here{map}\n"));
+        out.push_str(&format!("\nThis list is incomplete{map}\n"));
     }
     Ok(out)
 }
@@ -111,8 +111,8 @@ pub(crate) async fn full_list(
                 Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
                 // The stream continues with the following pages, and a note marks the missing one.
                 Err(error) => {
-                    tracing::error!(?error, %page, "a page has no Markdown");
-                    "(A page is missing here: the server failed to write it.)\n\n\n".to_owned()
+                    tracing::error!(?error, %page, "failed to render Markdown of page");
+                    "(This page is missing because of a server error.)\n\n\n".to_owned()
                 }
             };
             Ok(Bytes::from(text))

@@ -108,9 +108,12 @@ impl ServerHandler for Tools {
     fn get_info(&self) -> InitializeResult {
         let title = self.title();
         InitializeResult::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(Implementation::new("docs-site", env!("CARGO_PKG_VERSION")).with_title(title.clone()))
+            .with_server_info(
+                Implementation::new("docs-site", env!("CARGO_PKG_VERSION")).with_title(title.clone()),
+            )
             .with_instructions(format!(
-                "The documentation “{title}”. Search it first; then read pages by the addresses that searches and lists answer."
+                "The documentation “{title}”. Search it first, then read pages by the URLs in search \
+                 results and lists."
             ))
     }
 
@@ -136,14 +139,14 @@ impl ServerHandler for Tools {
             "search" => self.search(&arguments).await,
             "read_page" => self.read(&arguments).await,
             "list_pages" => self.list(&arguments).await,
-            name => return Err(ErrorData::invalid_params(format!("there is no tool `{name}`"), None)),
+            name => return Err(ErrorData::invalid_params(format!("unknown tool `{name}`"), None)),
         };
         let result = match done {
             Ok(Ok(result)) => result,
             Ok(Err(why)) => CallToolResult::error(vec![ContentBlock::text(why)]),
             Err(error) if matches!(error.kind(), ErrorKind::Internal) => {
-                tracing::error!(?error, "a tool of a site failed");
-                return Err(ErrorData::internal_error("the server failed", None));
+                tracing::error!(?error, "MCP tool of site failed");
+                return Err(ErrorData::internal_error("internal server error", None));
             }
             Err(error) => CallToolResult::error(vec![ContentBlock::text(error.to_string())]),
         };
@@ -161,7 +164,7 @@ impl Tools {
 
     async fn search(&self, arguments: &JsonObject) -> Told {
         let Some(query) = text(arguments, "query") else {
-            return Ok(Err("query: must be a text to search for".to_owned()));
+            return Ok(Err("query: must be a string".to_owned()));
         };
         let found = match search(&self.visit, query).await? {
             Outcome::Found(found) => found,
@@ -190,7 +193,7 @@ impl Tools {
 
     async fn read(&self, arguments: &JsonObject) -> Told {
         let Some(asked) = text(arguments, "page") else {
-            return Ok(Err("page: must be the address or the path of a page".to_owned()));
+            return Ok(Err("page: must be the URL or the path of a page".to_owned()));
         };
         let base = self.base()?;
         let path = asked.split(['#', '?']).next().unwrap_or_default();
@@ -223,7 +226,7 @@ impl Tools {
                 return Ok(Ok(CallToolResult::success(vec![ContentBlock::text(text)])));
             }
         }
-        Ok(Err(format!("There is no page `{path}`; `list_pages` names those that there are.")))
+        Ok(Err(format!("page: `{path}` does not exist; use a URL from `list_pages`")))
     }
 
     async fn list(&self, arguments: &JsonObject) -> Told {
@@ -266,29 +269,32 @@ fn text<'a>(arguments: &'a JsonObject, name: &str) -> Option<&'a str> {
 
 /// The tool definitions that agents receive.
 fn tools() -> Vec<Tool> {
-    let tool = |name: &'static str, about: &'static str, schema: Value| {
+    let tool = |name: &'static str, about: &str, schema: Value| {
         let schema = schema.as_object().cloned().unwrap_or_default();
-        Tool::new(name, about, schema)
+        Tool::new(name, about.to_owned(), schema)
             .with_annotations(ToolAnnotations::new().read_only(true).open_world(false))
     };
     vec![
         tool(
             "search",
-            "Searches the documentation: pages that fit, with the headings and excerpts that do, the best first.",
+            "Searches the documentation. Returns matching pages with matching headings and excerpts, best \
+             match first.",
             json!({ "type": "object", "required": ["query"], "properties": {
-                "query": { "type": "string", "minLength": 1, "maxLength": 512, "description": "Words to look for." } } }),
+                "query": { "type": "string", "minLength": 1, "maxLength": 512, "description": "Search terms." } } }),
         ),
         tool(
             "read_page",
             "Reads one page as Markdown.",
             json!({ "type": "object", "required": ["page"], "properties": {
-                "page": { "type": "string", "description": "The address of the page, or its path below the site." } } }),
+                "page": { "type": "string", "description": "URL of the page, or its path within the site." } } }),
         ),
         tool(
             "list_pages",
-            "Lists the pages in their order, with their addresses; 200 at a time.",
+            &format!("Lists the pages in site order with their URLs, at most {LISTED} per response."),
             json!({ "type": "object", "properties": {
-                "offset": { "type": "integer", "minimum": 0, "description": "How many pages to pass over: `nextOffset` of the answer before." } } }),
+                "offset": { "type": "integer", "minimum": 0, "description": "Number of pages to skip: \
+                                                                             `nextOffset` of the previous \
+                                                                             response." } } }),
         ),
     ]
 }

@@ -69,7 +69,7 @@ pub(crate) async fn compare_page(
             h1 { "What changed" }
             @if items.is_empty() { p { "Nothing changed." } }
             ul.changes { @for item in items { (item) } }
-            @if let Some(more) = found.more { p { (more) " more changes are not listed." } }
+            @if let Some(more) = found.more { p { (more) " more changes are not shown." } }
         }
     };
     Ok(Some(shell::shell_around(&scene, &head, &main).into_string()))

@@ -44,7 +44,7 @@ pub(crate) fn sign_in_page((action, to): (&str, &str), refusal: Option<&str>) ->
     let body = html! {
         main.sign-in {
             h1 { "Sign in to preview" }
-            p { "Changes and former states of this site are for the members of its organization." }
+            p { "Previews are available to members of the organization only." }
             @if let Some(why) = refusal { p.refused role="alert" { (why) } }
             form method="post" action=(action) {
                 input type="hidden" name="to" value=(to);

@@ -63,7 +63,7 @@ impl Renderer<'_> {
     }
 
     /// Writes a block. The match is exhaustive, so a new kind must be added here.
-    #[expect(clippy::too_many_lines, reason = "a table: a kind of block, and how it is drawn")]
+    #[expect(clippy::too_many_lines, reason = "a flat table from block kinds to HTML")]
     pub(super) fn write_block(&self, html: &mut Html, block: &Block, at: At) {
         if at.is_deep() {
             html.tags("<p>").text(&plain(&block.nodes)).tags("</p>");

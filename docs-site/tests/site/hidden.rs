@@ -406,7 +406,7 @@ impl Site {
             let got = self.w.send(&format!("{}~site/mcp", self.path), &headers, message.to_string()).await;
             if got.status == StatusCode::OK {
                 let asked = arguments["page"].as_str().unwrap_or("-").trim_end_matches(".md");
-                told.said.push_str(&got.body.replace(&format!("no page `{asked}`"), ""));
+                told.said.push_str(&got.body.replace(&format!("page: `{asked}` does not exist"), ""));
             }
         }
     }

@@ -175,7 +175,7 @@ async fn crawl(w: &World, site: &str, cookie: &str, (made, other): (&Made, &Told
         assert_eq!(got.status, StatusCode::OK, "{tool}: {got:?}");
         // The agent's own arguments reveal nothing.
         let asked = arguments["page"].as_str().unwrap_or("-");
-        said.push_str(&got.body.replace(&format!("no page `{asked}`"), ""));
+        said.push_str(&got.body.replace(&format!("page: `{asked}` does not exist"), ""));
     }
     Told { said, tagged }
 }

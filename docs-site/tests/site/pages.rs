@@ -215,7 +215,7 @@ async fn a_search_is_answered_without_scripts_and_for_them() {
     let found: Value = serde_json::from_str(&got.body).expect("JSON");
     assert_eq!(found["pages"][0]["href"], format!("{site}invoices#refunds"));
     assert_eq!(w.ask(Method::GET, &format!("{site}~site/search"), &[]).await.status, StatusCode::OK);
-    assert!(w.html(&format!("{site}~site/search?q=nowhere")).await.contains("Nothing was found."));
+    assert!(w.html(&format!("{site}~site/search?q=nowhere")).await.contains("No results found."));
 }
 
 #[tokio::test]

@@ -221,5 +221,5 @@ async fn changes_of_a_preview_beyond_the_bound_are_counted() {
     }
     let shown = it.get("~/changes/4/~compare").await.body;
     assert_eq!(shown.matches("<span class=\"kind ").count(), 500);
-    assert!(shown.contains("4 more changes are not listed."));
+    assert!(shown.contains("4 more changes are not shown."));
 }

@@ -79,7 +79,7 @@ impl Drawer {
     }
 
     /// Renders a node. A node without a counterpart in MathML, such as a color, is rendered as its content.
-    #[expect(clippy::too_many_lines, reason = "a table: a kind of node, and its elements")]
+    #[expect(clippy::too_many_lines, reason = "a flat table from node kinds to elements")]
     fn node(&self, node: &ParseNode, font: Font) -> Markup {
         use ParseNode as N;
         let left = self.left.get().saturating_sub(1);
