@@ -77,10 +77,10 @@ fn addresses(builder: Builder, config: &ServerConfig, base: &str) -> Result<Buil
     let origin = files_origin(origin).map_err(|why| refused(&why))?;
     let is_below = base.strip_prefix(&origin).is_some_and(|path| path.is_empty() || path.starts_with('/'));
     if is_below {
-        return Err(refused("must not be the origin of --base-url: name another host, or leave it out"));
+        return Err(refused("must have another origin than --base-url"));
     }
     if base.starts_with("https:") && !origin.starts_with("https:") {
-        return Err(refused("must begin with https, as --base-url does: browsers load nothing else"));
+        return Err(refused("must begin with https, because --base-url does"));
     }
     Ok(builder.files_origin(&origin))
 }
@@ -120,12 +120,16 @@ fn web(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> 
 fn translator(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
     use docs_translate::{ChatTranslator, Key, LibreTranslate};
     let without = |flag: &'static str, given: bool| match given {
-        true => Err(ServerError::flag(flag, "the pseudo-translator takes none: choose one by --translator")),
+        true => Err(ServerError::flag(
+            flag,
+            "is not supported by the pseudo-translator; select another one \
+                                             with --translator",
+        )),
         false => Ok(()),
     };
     let key = config.translator_key.as_ref().map(|key| Key::new(key.reveal()));
     let url = || {
-        let missing = "is missing: the translator needs it";
+        let missing = "is required by the translator";
         config.translator_url.as_deref().ok_or_else(|| ServerError::flag("--translator-url", missing))
     };
     let wrong = |error| ServerError::flag("--translator-url", error);
@@ -137,17 +141,14 @@ fn translator(builder: Builder, config: &ServerConfig) -> Result<Builder, Server
             builder
         }
         crate::TranslatorKind::Openai => {
-            let missing = "is missing: the translator needs it";
+            let missing = "is required by the translator";
             let model = config.translator_model.as_deref();
             let model = model.ok_or_else(|| ServerError::flag("--translator-model", missing))?;
             builder.translator(Arc::new(ChatTranslator::new(url()?, key, model).map_err(wrong)?))
         }
         crate::TranslatorKind::Libretranslate => {
             if config.translator_model.is_some() {
-                return Err(ServerError::flag(
-                    "--translator-model",
-                    "LibreTranslate has no models to choose from",
-                ));
+                return Err(ServerError::flag("--translator-model", "is not supported by LibreTranslate"));
             }
             builder.translator(Arc::new(LibreTranslate::new(url()?, key).map_err(wrong)?))
         }

@@ -75,13 +75,13 @@ impl Admin {
     pub(crate) async fn run(&self, config: &ServerConfig) -> Outcome<()> {
         match &config.store {
             StoreUrl::Memory => {
-                let why = "`memory` ends with this command; name the database of the server";
+                let why = "must be the database of the server; `memory` has no data";
                 return Err(ServerError::flag("--store", why));
             }
             // Other commands are useless on a new database. The path is probably mistyped.
             StoreUrl::Sqlite(path) if !matches!(self, Self::User(User::Create { .. })) && !path.exists() => {
                 let why = format!(
-                    "there is no file `{}`; it is made when a server starts or a user is created",
+                    "the file `{}` does not exist; it is created when a server starts or a user is created",
                     path.display()
                 );
                 return Err(ServerError::flag("--store", why));

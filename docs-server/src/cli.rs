@@ -96,7 +96,8 @@ fn write_log() {
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     tracing_subscriber::registry().with(lines).with(filter.with_default(default)).init();
     if let Some(error) = error {
-        tracing::warn!(%error, "RUST_LOG is not taken: it lists levels, as `debug` or `docs_core=trace,docs_git=warn`");
+        tracing::warn!(%error, "ignore invalid RUST_LOG; use a list of levels like `debug` or \
+                                `docs_core=trace,docs_git=warn`");
     }
 }
 
@@ -130,7 +131,7 @@ async fn serve(config: ServerConfig) -> Result<(), ServerError> {
     if let Some(first) = server.first_start() {
         // Printed before any step that can fail: only the hash is stored, so the token cannot be shown later.
         if !is_chosen {
-            println!("  administrator's token (shown only now)");
+            println!("  administrator's token (not shown again)");
             println!("export DOCS_TOKEN={}", first.token);
         }
         let published = server.publish_first().await?;
@@ -141,8 +142,8 @@ async fn serve(config: ServerConfig) -> Result<(), ServerError> {
 
 /// Prints the URLs of the first site, the API explorer and the first space.
 fn greet(base: &str, Published { space, url, .. }: &Published) {
-    println!("  its first site        {url}");
-    println!("  explorer of the API   {base}/docs");
+    println!("  first site            {url}");
+    println!("  API explorer          {base}/docs");
     println!("  first space           {base}/v1/spaces/{space}/content/pages");
 }
 

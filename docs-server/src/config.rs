@@ -218,7 +218,7 @@ impl TranslatorKey {
     /// the key.
     pub fn read(text: &str) -> Result<Self, String> {
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err("must be a key of visible ASCII characters".to_owned());
+            return Err("must consist of visible ASCII characters".to_owned());
         }
         Ok(Self(text.to_owned()))
     }
@@ -239,6 +239,9 @@ impl fmt::Debug for TranslatorKey {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
+/// Minimum length of a chosen token in characters.
+const LEAST_TOKEN: usize = 16;
+
 impl Secret {
     /// Parses a secret chosen by the operator.
     ///
@@ -247,8 +250,10 @@ impl Secret {
     /// (RFC 6750). The message does not contain the secret.
     pub fn token(text: &str) -> Result<Self, String> {
         let fits = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
-        if text.len() < 16 || !text.chars().all(fits) {
-            return Err("must be at least 16 letters, digits or characters of -._~+/=".to_owned());
+        if text.len() < LEAST_TOKEN || !text.chars().all(fits) {
+            return Err(format!(
+                "must be at least {LEAST_TOKEN} characters, each a letter, a digit or one of -._~+/="
+            ));
         }
         Ok(Self(text.to_owned()))
     }
@@ -305,12 +310,12 @@ fn job_lease(text: &str) -> Result<NonZeroU32, String> {
 /// Parses a base URL: absolute, and returned without a trailing slash. Its path must have plain characters only, so
 /// that all proxies treat it alike and it can be mounted.
 pub(crate) fn base_url(text: &str) -> Result<String, String> {
-    let url = Url::parse(text).map_err(|e| format!("{e}; write it like https://docs.example.com"))?;
+    let url = Url::parse(text).map_err(|e| format!("{e}; use a form like https://docs.example.com"))?;
     if !matches!(url.scheme(), "http" | "https") || url.query().is_some() || url.fragment().is_some() {
-        return Err("must be an http or https address without `?` and `#`".to_owned());
+        return Err("must be an http or https URL without `?` and `#`".to_owned());
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("must have no user and no password: it is handed out".to_owned());
+        return Err("must not contain a user or a password".to_owned());
     }
     let stands_for_all = match url.host() {
         Some(Host::Ipv4(ip)) => ip.is_unspecified(),
@@ -318,15 +323,13 @@ pub(crate) fn base_url(text: &str) -> Result<String, String> {
         Some(Host::Domain(_)) | None => false,
     };
     if stands_for_all {
-        return Err("must be an address that others can connect to, which that of all addresses is not; \
-                    write it like http://localhost:4000"
-            .to_owned());
+        return Err("must be an address that clients can connect to, like http://localhost:4000".to_owned());
     }
     let path = url.path().trim_end_matches('/');
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
     if path.contains("//") || !path.bytes().all(is_plain) {
         return Err(
-            "must have a path of letters, digits and -_.~, like https://example.com/docs-api".to_owned()
+            "must have a path of letters, digits and -_.~ only, like https://example.com/docs-api".to_owned()
         );
     }
     Ok(format!("{}{path}", url.origin().ascii_serialization()))
@@ -364,8 +367,8 @@ mod tests {
     #[test]
     fn what_cannot_be_handed_out_is_no_base_url() {
         for (text, said) in [
-            ("", "write it like"),
-            ("docs.example.com", "write it like"),
+            ("", "use a form like"),
+            ("docs.example.com", "use a form like"),
             ("localhost:4000", "http or https"),
             ("ftp://docs.example.com", "http or https"),
             ("https://docs.example.com?a", "`?`"),

@@ -24,7 +24,7 @@ pub(crate) async fn export(
 ) -> Result<(), ServerError> {
     let options = url_of_copy.map_or_else(ExportOptions::default, ExportOptions::at);
     if config.store == StoreUrl::Memory {
-        let why = "`memory` ends with this command; name the database of the server";
+        let why = "must be the database of the server; `memory` has no data";
         return Err(ServerError::flag("--store", why));
     }
     let given = config.base_url.as_deref().map(base_url).transpose();
@@ -37,10 +37,10 @@ pub(crate) async fn export(
     let mut folder = Folder::new(to)?;
     let done = Sites::new(&platform, SiteConfig::default())?.export(&path, &options, &mut folder).await?;
     for link in &done.broken {
-        eprintln!("/{}: the link to {} leads nowhere", link.page, link.target);
+        eprintln!("/{}: broken link to {}", link.page, link.target);
     }
     println!(
-        "{}: {} pages and {} files of {url}; {} links lead nowhere",
+        "{}: {} pages and {} files of {url}; {} broken links",
         to.display(),
         done.pages,
         done.files,
@@ -63,7 +63,7 @@ async fn published(platform: &Platform, site: &str) -> Result<String, ServerErro
         orgs.page = page.next;
         if orgs.page.is_none() {
             return Err(ServerError::other(format!(
-                "{site}: no site has this id, or this name in its address"
+                "{site}: must be the id of a site or the name in its address"
             )));
         }
     }
@@ -103,7 +103,7 @@ impl Folder {
         let cannot = |why: io::Error| ServerError::flag("--to", format_args!("{}: {why}", root.display()));
         create_dir_all(root).map_err(cannot)?;
         if std::fs::read_dir(root).map_err(cannot)?.next().is_some() {
-            let why = format_args!("{}: must be empty or new, as nothing is deleted", root.display());
+            let why = format_args!("{}: must be empty or new", root.display());
             return Err(ServerError::flag("--to", why));
         }
         Ok(Self { root: root.to_owned(), open: None })
@@ -116,7 +116,7 @@ impl ExportTarget for Folder {
             let below = Path::new(path);
             // The paths are derived from page titles. None may escape the folder.
             if !below.components().all(|part| matches!(part, Component::Normal(_))) {
-                return Err(io::Error::other(format!("{path}: is no path below a folder")));
+                return Err(io::Error::other(format!("{path}: must be a path within the folder")));
             }
             let place = self.root.join(below);
             if let Some(folder) = place.parent() {

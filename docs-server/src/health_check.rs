@@ -34,12 +34,12 @@ impl Question {
 /// Queries the server that listens at an address, and prints the response.
 pub(crate) async fn ask(bind: &BindAddress, question: Question) -> Result<(), ServerError> {
     if bind.port() == 0 {
-        return Err(ServerError::flag("--bind", "must name the port of the server"));
+        return Err(ServerError::flag("--bind", "must have the port of the server"));
     }
     let url = format!("http://{}/{}", bind.reachable(bind.port()), question.path());
     let answer = tokio::time::timeout(PATIENCE, get(&url)).await;
     let answer = answer
-        .map_err(|_| ServerError::other(format!("{url}: no answer within {} s", PATIENCE.as_secs())))?;
+        .map_err(|_| ServerError::other(format!("{url}: no response within {} s", PATIENCE.as_secs())))?;
     let (status, body) =
         answer.map_err(|error| ServerError::other(format!("{url}: {}", innermost(&*error))))?;
     if status != StatusCode::OK {

@@ -45,7 +45,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Home<E> {
                 .finish()),
             Ok(_) => self.next.call(request).await,
             Err(error) => {
-                tracing::warn!(?error, "the site that the root leads to cannot be found");
+                tracing::warn!(?error, "failed to find first site");
                 self.next.call(request).await
             }
         }
@@ -59,7 +59,7 @@ async fn robots(platform: &Platform, path: &str) -> Response {
         Ok(Some(url)) => format!("Sitemap: {}/sitemap.xml\n", url.trim_end_matches('/')),
         Ok(None) => String::new(),
         Err(error) => {
-            tracing::warn!(?error, "the site that robots.txt names cannot be found");
+            tracing::warn!(?error, "failed to find site of robots.txt");
             String::new()
         }
     };

@@ -40,8 +40,8 @@ fn in_folder(folder: &Path) -> Result<Arc<dyn SearchIndex>, ServerError> {
 #[cfg(feature = "search")]
 fn refused(error: &docs_search::OpenError) -> ServerError {
     let advice = match error {
-        docs_search::OpenError::InUse { .. } => "give each server a folder of its own, or `memory`",
-        _ => "name another folder, or `memory`",
+        docs_search::OpenError::InUse { .. } => "use a separate folder for each server, or `memory`",
+        _ => "use another folder, or `memory`",
     };
     ServerError::flag(FLAG, format_args!("{error}: {advice}"))
 }
@@ -52,7 +52,7 @@ fn beside(file: &Path) -> Result<Arc<dyn SearchIndex>, ServerError> {
     match docs_search::SqliteSearch::folder(folder_of(file)) {
         Ok(index) => Ok(Arc::new(index)),
         Err(error @ docs_search::OpenError::InUse { .. }) => {
-            tracing::warn!("{error}; this server keeps its own in memory");
+            tracing::warn!("{error}; use an index in memory");
             Ok(in_memory())
         }
         Err(error) => Err(refused(&error)),
@@ -67,6 +67,6 @@ fn in_folder(_: &Path) -> Result<Arc<dyn SearchIndex>, ServerError> {
 #[cfg(not(feature = "search"))]
 fn beside(file: &Path) -> Result<Arc<dyn SearchIndex>, ServerError> {
     let folder = folder_of(file);
-    tracing::debug!(folder = %folder.display(), "no search index is kept without the feature `search`");
+    tracing::debug!(folder = %folder.display(), "use search index in memory without the feature `search`");
     Ok(in_memory())
 }

@@ -59,8 +59,8 @@ impl Server {
         let base = given.clone().unwrap_or_else(|| format!("http://{}", config.bind.shown(port)));
         if given.is_none() && config.bind.is_unspecified() {
             tracing::warn!(
-                "the server listens on all addresses of this machine, and addresses in answers begin with {base}; \
-                 --base-url says under which address others reach it"
+                "listen on all addresses; responses contain the base URL {base}, so set --base-url to the \
+                 public address"
             );
         }
         let registry = Arc::new(Registry::default());
@@ -104,7 +104,7 @@ impl Server {
     /// Fails if the store is not new, or if the import into a store in memory fails, because such a server would be
     /// useless. With a persistent store, a failed import is only logged and can be retried.
     pub async fn publish_first(&self) -> Result<Published, ServerError> {
-        let first = self.first.as_ref().ok_or_else(|| ServerError::other("the store is not new"))?;
+        let first = self.first.as_ref().ok_or_else(|| ServerError::other("the store already has data"))?;
         let published = setup::create_site(&self.platform, first, &self.import.title).await?;
         let Some(source) = &self.import.source else { return Ok(published) };
         setup::import(&self.platform, first, &published.space, &source.url).await?;
@@ -134,7 +134,7 @@ impl Server {
         }
         let ended = async move {
             stop.await;
-            tracing::info!("stopping: requests and jobs in flight are finished first");
+            tracing::info!("stop server after requests and jobs in progress");
             // Sending fails if all workers have already ended.
             let _ = stopping.send(true);
         };

@@ -89,7 +89,8 @@ pub async fn create_site(
     let site = CreateSite { title: SiteTitle::cut(title), spaces, ..CreateSite::default() };
     let site = platform.as_actor(admin).org(org).sites().create(site).await?.id;
     let shown = platform.as_actor(admin).org(org).site(&site).publish().await?;
-    let url = shown.urls.published.ok_or_else(|| ServerError::other("a published site has an address"))?;
+    let url =
+        shown.urls.published.ok_or_else(|| ServerError::other("a published site must have an address"))?;
     let begins = SitePointer { kind: Default::default(), site: site.clone() };
     let change = UpdateOrganization { default_content: Patch::Set(begins), ..UpdateOrganization::default() };
     platform.as_actor(admin).org(org).update(change).await?;

@@ -57,8 +57,8 @@ pub(super) async fn remote(config: &ServerConfig) -> Result<(Arc<dyn GitRemote>,
     }
     let wrong = |why: String| ServerError::flag("--import", format_args!("{import}: {why}"));
     let folder = fs::canonicalize(Path::new(import))
-        .map_err(|e| wrong(format!("{e}; give a folder, or a Git URL like https://example.com/docs.git")))?;
-    let url = Url::from_file_path(&folder).map_err(|()| wrong("no path of a folder".to_owned()))?;
+        .map_err(|e| wrong(format!("{e}; use a folder, or a Git URL like https://example.com/docs.git")))?;
+    let url = Url::from_file_path(&folder).map_err(|()| wrong("must be the path of a folder".to_owned()))?;
     let checkout =
         FolderCheckout::open(folder, Limits::default()).await.map_err(|error| wrong(error.to_string()))?;
     Ok((Arc::new(remote.with(url.as_str(), MAIN, checkout)), first(url.into(), true)))
@@ -77,7 +77,7 @@ fn client(config: &ServerConfig) -> Result<GitClient, ServerError> {
     let wrong = |folder: &Path, error: io::Error| {
         let advice = match error.kind() {
             ErrorKind::WouldBlock => {
-                "another server uses it; give each a folder of its own, or `none`".to_owned()
+                "is in use by another server; use a separate folder, or `none`".to_owned()
             }
             _ => error.to_string(),
         };
@@ -92,7 +92,7 @@ fn client(config: &ServerConfig) -> Result<GitClient, ServerError> {
             match client.clone().with_own_cache(&folder, size) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     tracing::warn!(
-                        "{}: another server keeps repositories there; this one keeps none",
+                        "{}: in use by another server; run without a cache of repositories",
                         folder.display()
                     );
                     Ok(client)
@@ -103,7 +103,7 @@ fn client(config: &ServerConfig) -> Result<GitClient, ServerError> {
         (Some(GitCachePlace::Nowhere), _) | (None, StoreUrl::Memory | StoreUrl::Postgres(_))
             if config.git_cache_size.is_some() =>
         {
-            let missing = "no repositories are kept; name a folder for them by --git-cache";
+            let missing = "requires a cache folder; set --git-cache";
             Err(ServerError::flag("--git-cache-size", missing))
         }
         (Some(GitCachePlace::Nowhere), _) | (None, StoreUrl::Memory | StoreUrl::Postgres(_)) => Ok(client),

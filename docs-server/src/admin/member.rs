@@ -39,6 +39,6 @@ impl Member {
 fn named(name: &str) -> Outcome<Role> {
     name.parse().map_err(|_| {
         let names: Vec<&str> = Role::ALL.iter().map(|role| role.as_str()).collect();
-        ServerError::flag("--role", format_args!("`{name}` is no role; there are {}", names.join(", ")))
+        ServerError::flag("--role", format_args!("`{name}` is not a role; use one of {}", names.join(", ")))
     })
 }

@@ -33,7 +33,7 @@ impl StoreTask {
             Self::Verify => verify(platform).await,
             Self::Rebuild => {
                 platform.as_platform().rebuild().await?;
-                println!("all rows were made anew");
+                println!("all rows were rebuilt");
                 Ok(())
             }
             Self::Collect { dry_run } => {
@@ -57,12 +57,12 @@ async fn verify(platform: &Platform) -> Outcome<()> {
         println!("counter\t{key}\t{stored} instead of {counted}");
     }
     if drift.is_none() {
-        println!("every row is what the records say");
+        println!("all rows match the records");
         return Ok(());
     }
     let number = drift.missing.len() + drift.stray.len() + drift.counters.len();
     Err(ServerError::other(format!(
-        "{number} rows are not what the records say: stop all servers and run `docs-server admin rebuild`"
+        "{number} rows differ from the records; stop all servers and run `docs-server admin rebuild`"
     )))
 }
 
@@ -74,5 +74,5 @@ fn show(collected: &Collected, mode: CollectMode) {
     println!("storage areas\t{}", collected.domains);
     println!("revisions read\t{}", collected.roots);
     println!("objects {done}\t{}", collected.objects);
-    println!("broken-off uploads {done}\t{}", collected.leftovers);
+    println!("incomplete uploads {done}\t{}", collected.leftovers);
 }

@@ -50,7 +50,7 @@ impl Token {
                 let new = NewToken { label, secret: None, expires_at };
                 let user = user(platform, &of.user).await?;
                 let token = platform.as_platform().user(&user).issue_token(new).await?;
-                eprintln!("token {} of {}, shown only now:", token.id, of.user);
+                eprintln!("token {} of {}, not shown again:", token.id, of.user);
                 println!("{}", token.secret);
             }
             Self::List { of } => {

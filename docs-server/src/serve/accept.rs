@@ -61,7 +61,7 @@ impl Service {
         stopping.send_replace(true);
         let ended = timeout(grace, async { while tasks.join_next().await.is_some() {} }).await;
         if ended.is_err() {
-            tracing::warn!("requests in flight take too long: their connections are closed");
+            tracing::warn!("close connections of requests that exceed the shutdown time");
             shared.table.close_all();
             while tasks.join_next().await.is_some() {}
         }
@@ -93,10 +93,10 @@ async fn accept(
                 let (stream, peer) = accepted;
                 admit(shared, (stream, Peer::new(peer, proxies)), (tasks, &stopped)).await;
             }
-            Err(error) if is_of_connection(&error) => tracing::debug!(%error, "a connection ended early"),
+            Err(error) if is_of_connection(&error) => tracing::debug!(%error, "connection ended early"),
             // Without descriptors or memory, accepting fails until a connection ends.
             Err(error) => {
-                tracing::warn!(%error, "connections cannot be accepted now");
+                tracing::warn!(%error, "failed to accept connection");
                 shared.table.close_one();
                 tokio::select! {
                     () = sleep(pause) => pause = (2 * pause).min(MAX_PAUSE),
@@ -116,12 +116,12 @@ async fn admit(
     while tasks.try_join_next().is_some() {}
     let Some(registered) = shared.table.admit(peer, &shared.config).await else { return };
     if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "a connection ended early");
+        tracing::debug!(%error, "connection ended early");
         return;
     }
     #[cfg(unix)]
     if let Err(error) = rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BUFFER) {
-        tracing::debug!(%error, "the send buffer of a connection keeps its size");
+        tracing::debug!(%error, "failed to set send buffer size of connection");
     }
     let (shared, stopped) = (Arc::clone(shared), stopped.clone());
     tasks.spawn(async move {

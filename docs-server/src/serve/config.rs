@@ -71,7 +71,7 @@ impl ConnectionConfig {
         if self.max_connections.is_some() && wanted > room {
             tracing::warn!(
                 room,
-                "--max-connections: is more than the limit of open files allows; raise `ulimit -n`"
+                "--max-connections: must be within the limit of open files; raise `ulimit -n`"
             );
         }
         wanted.min(room).max(1)

@@ -25,7 +25,7 @@ fn raise() -> Option<u64> {
     match setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: limit.maximum }) {
         Ok(()) => Some(wanted),
         Err(error) => {
-            tracing::warn!(%error, "the limit of open files cannot be raised");
+            tracing::warn!(%error, "failed to raise limit of open files");
             limit.current
         }
     }

@@ -72,7 +72,7 @@ pub(super) async fn serve(
         () = stop => Ok(()),
     };
     if let Err(error) = ended {
-        tracing::debug!(peer = %connection.peer.address, error, "a connection ended early");
+        tracing::debug!(peer = %connection.peer.address, error, "connection ended early");
     }
 }
 
@@ -171,11 +171,10 @@ async fn answer(
 }
 
 fn busy() -> ApiError {
-    let message =
-        "the server holds too many responses that clients do not read; send the request again later";
+    let message = "the server has too many unread responses; try again later";
     ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message)
 }
 
 fn too_slow() -> ApiError {
-    ApiError::new(StatusCode::REQUEST_TIMEOUT, "the body: must arrive faster; send the request again")
+    ApiError::new(StatusCode::REQUEST_TIMEOUT, "the body: was sent too slowly; send the request again")
 }

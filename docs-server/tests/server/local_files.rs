@@ -92,7 +92,7 @@ async fn rebuilds_alone(stand: &Stand) {
     let server = Process::with(&["--bind", ANY, "--store", &stand.url, "--search-index", "memory"]).await;
     let output = rebuild(&stand.url);
     assert!(!output.status.success() && output.stdout.is_empty(), "{}", said(&output));
-    assert!(said(&output).contains("is in use: stop all servers"), "{}", said(&output));
+    assert!(said(&output).contains("is in use; stop all servers"), "{}", said(&output));
     // Other commands work while the server runs.
     let users = program().args(["admin", "user", "list", "--store", &stand.url]).output().expect("it starts");
     assert!(users.status.success(), "{}", said(&users));

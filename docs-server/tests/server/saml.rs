@@ -195,7 +195,7 @@ async fn saml_response_is_accepted_once_unmodified_same_browser() {
     assert_eq!(browser.send(&answer).await.status, 200);
     let replayed = same.send(&answer).await;
     assert_eq!(replayed.status, 403);
-    assert!(replayed.body.contains("it is good for once"), "{}", replayed.body);
+    assert!(replayed.body.contains("was used before"), "{}", replayed.body);
     let log = w.admin.get(&format!("/orgs/{}/audit-log", w.org)).await;
     let operations: Vec<&str> = log["items"]
         .as_array()
@@ -223,13 +223,13 @@ async fn people_begin_at_the_provider_where_it_may_be() {
     let answer = browser.open(&begin).await.form();
     let refused = browser.send(&answer).await;
     assert_eq!(refused.status, 403);
-    assert!(refused.body.contains("does not let people begin there"), "{}", refused.body);
+    assert!(refused.body.contains("must not start a sign-in"), "{}", refused.body);
     let changed =
         w.admin.call("PATCH", &w.path, json!({ "idpInitiated": true })).await.expect("the server runs");
     assert_eq!(changed.body["idpInitiated"], true, "{}", changed.body);
     let answer = browser.open(&begin).await.form();
     assert_eq!(browser.send(&answer).await.status, 200);
-    assert_eq!(browser.send(&answer).await.status, 403, "it is good for once");
+    assert_eq!(browser.send(&answer).await.status, 403, "was used before");
 }
 
 /// An organization that requires sign-in through its provider still accepts the tokens of its administrators.

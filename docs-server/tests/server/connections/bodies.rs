@@ -48,7 +48,7 @@ async fn a_slow_upload_that_makes_progress_is_taken() {
     let server = Running::with(ConnectionConfig { request_pace: brisk(), ..patient() }).await;
     let mut client = server.connect().await;
     let (pieces, piece, pause) = (60, b" ".repeat(100), Duration::from_millis(20));
-    assert!(pause * pieces > 2 * SHORT, "it takes longer than a stall");
+    assert!(pause * pieces > 2 * SHORT, "the upload takes longer than the patience for a stall");
     client.send(&post(&format!("content-length: {}\r\n", pieces as usize * piece.len()))).await;
     assert_eq!(drip(&mut client, &piece, (pieces as usize, pause)).await, pieces as usize);
     let (status, body) = client.response().await;

@@ -45,7 +45,7 @@ async fn files_have_an_origin_of_their_own() {
         (&["--files-origin", "https://files.example.net?x"], "`?`"),
         (
             &["--base-url", "https://a.example/b", "--files-origin", "https://a.example"],
-            "origin of --base-url",
+            "another origin than --base-url",
         ),
         (&["--base-url", "https://a.example", "--files-origin", "http://b.example"], "https"),
     ] {

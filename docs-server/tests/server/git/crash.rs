@@ -198,7 +198,7 @@ impl World {
         for pair in &self.pairs {
             let jobs = format!("/spaces/{}/jobs", pair.space);
             let mut newest = Value::Null;
-            until("the end of a job", async || {
+            until("result of job", async || {
                 newest = client.get(&jobs).await["items"][0].clone();
                 newest["endedAt"].is_string()
             })

@@ -122,7 +122,7 @@ async fn a_server_bears_repositories_that_are_too_much() {
                 "many" => assert_eq!(job["state"], "done", "{job}"),
                 _ => {
                     let said = job["error"].as_str().unwrap_or_default();
-                    assert!(job["state"] == "failed" && said.contains("are allowed for"), "{job}");
+                    assert!(job["state"] == "failed" && said.contains("must be at most"), "{job}");
                 }
             }
             assert!(longest < PATIENCE_OF_OTHERS, "others waited {longest:?}");

@@ -41,7 +41,7 @@ impl Story {
         let space = format!("/spaces/{}", self.space);
         self.client.post(&format!("{space}/git/{what}"), body).await;
         let mut newest = Value::Null;
-        until("the end of a job", async || {
+        until("result of job", async || {
             newest = self.client.get(&format!("{space}/jobs")).await["items"][0].clone();
             newest["endedAt"].is_string()
         })
@@ -125,7 +125,7 @@ async fn edits_sync_both_ways_through_a_host_with_a_password() {
         let job = story.sync("import", &host.url_for(who, "docs")).await;
         assert_eq!(
             (&job["state"], &job["error"]),
-            (&json!("failed"), &json!("the repository refused the credentials"))
+            (&json!("failed"), &json!("the repository rejected the credentials"))
         );
     }
     story.done("import").await;
