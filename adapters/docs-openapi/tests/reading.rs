@@ -159,7 +159,7 @@ fn what_is_wrong_is_told_with_its_place() {
         entry: SpecFile { bytes: Bytes::from_static(b"a: \xe4\n"), ..SpecFile::default() },
         others: Vec::new(),
     };
-    assert!(read(&latin).expect("told").problems[0].message.contains("not UTF-8"));
+    assert!(read(&latin).expect("told").problems[0].message.contains("must be UTF-8"));
 }
 
 #[test]

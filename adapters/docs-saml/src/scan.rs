@@ -172,9 +172,9 @@ mod tests {
             (attributes(MAX_ATTRIBUTES + 1), "attributes"),
             (format!("<a>{}</a>", "<b xmlns='c'/>".repeat(MAX_NAMESPACES + 1)), "256 namespaces"),
             (namespaces(MAX_IN_SCOPE + 1), "at most 32 namespaces in scope"),
-            (format!("<a xmlns:b='c'>{}</a>", namespaces(MAX_IN_SCOPE)), "more than 32 namespaces hold"),
+            (format!("<a xmlns:b='c'>{}</a>", namespaces(MAX_IN_SCOPE)), "at most 32 namespaces in scope"),
             (declared(MAX_DECLARATION + 1), "a namespace declaration must be at most 256 bytes"),
-            (format!("<a>{}</a>", "=".repeat(MAX_EQUALS + 1)), "more than 16000 equals signs"),
+            (format!("<a>{}</a>", "=".repeat(MAX_EQUALS + 1)), "at most 16000 equals signs"),
         ] {
             let refused = check(&wrong).expect_err(said).to_string();
             assert!(refused.contains(said), "{refused}");
@@ -192,9 +192,9 @@ mod tests {
             ("<?b?><a/>", "comments"),
             ("<?xml version='1.0' encoding='UTF-16'?><a/>", "UTF-8"),
             ("<?xml version='1.0'", "declaration"),
-            ("<a b='>", "no end"),
-            ("<a <b>", "no end"),
-            ("<", "no end"),
+            ("<a b='>", "not closed"),
+            ("<a <b>", "not closed"),
+            ("<", "not closed"),
         ] {
             let refused = check(wrong).expect_err(wrong).to_string();
             assert!(refused.contains(said), "{wrong}: {refused}");

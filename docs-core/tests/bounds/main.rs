@@ -242,7 +242,7 @@ async fn total_size_of_pages_is_checked_before_copying() {
     measured.restart();
     let error = setting.import("zip").await.expect_err("too much");
     assert_eq!(error.kind(), ErrorKind::Invalid);
-    assert!(error.to_string().contains("at most 50000000 are imported"), "{error}");
+    assert!(error.to_string().contains("must be at most 50000000 bytes together"), "{error}");
     // The sizes in the archive suffice, so nothing is unpacked.
     assert!(measured.peak() < 5 * MB, "{} MB", measured.peak() / MB);
     assert!(measured.kept() < 5 * MB, "{} MB", measured.kept() / MB);

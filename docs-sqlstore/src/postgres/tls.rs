@@ -311,8 +311,8 @@ mod tests {
         }
         for (file, part) in [
             ("/nowhere/ca.pem", "sslrootcert /nowhere/ca.pem"),
-            (concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"), "no certificate"),
-            (env!("CARGO_MANIFEST_DIR"), "no file"),
+            (concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"), "must contain a certificate"),
+            (env!("CARGO_MANIFEST_DIR"), "must be a file"),
         ] {
             let options = TlsOptions { mode: Mode::Require, roots: Some(file.to_owned()) };
             let text = connector(&options).map(drop).expect_err("refused").to_string();

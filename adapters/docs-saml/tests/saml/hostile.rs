@@ -26,11 +26,11 @@ fn what_is_too_large_is_refused_by_its_size() {
         let signed = Parts::default().around("_r", "").replace(HERE, "");
         signed.replace("</samlp:Response>", &format!("{}</samlp:Response>", " ".repeat(bytes)))
     };
-    refused("ten megabytes", &padded(10 << 20), "more than 262144 bytes");
-    refused("a little too much", &padded(MAX_RESPONSE_BYTES), "more than 262144 bytes");
+    refused("ten megabytes", &padded(10 << 20), "at most 262144 bytes");
+    refused("a little too much", &padded(MAX_RESPONSE_BYTES), "at most 262144 bytes");
     refused("much, and allowed", &padded(MAX_RESPONSE_BYTES - 2_000), "no assertion");
     refused("depth", &format!("{}{}", "<a>".repeat(20_000), "</a>".repeat(20_000)), "levels");
-    refused("breadth", &format!("<a>{}</a>", "<a/>".repeat(50_000)), "more than 4000 elements");
+    refused("breadth", &format!("<a>{}</a>", "<a/>".repeat(50_000)), "at most 4000 elements");
     refused(
         "attributes",
         &format!("<a {}/>", (0..9_000).map(|n| format!("a{n}='' ")).collect::<String>()),
@@ -75,15 +75,15 @@ fn canonicalization_accepts_its_bound_and_refuses_more() {
     };
     refused("the most", &heavy(16, 28, 30), "it was changed after it was signed");
     refused("long URIs", &heavy(16, 28, 230), "its canonical form is too long");
-    refused("prefixes", &heavy(17, 28, 230), "more than 16 prefixes");
-    refused("namespaces", &heavy(16, 31, 230), "more than 32 namespaces hold");
+    refused("prefixes", &heavy(17, 28, 230), "at most 16 prefixes");
+    refused("namespaces", &heavy(16, 31, 230), "at most 32 namespaces in scope");
     refused("a long URI", &heavy(16, 28, 256), "a namespace declaration must be at most 256 bytes");
 }
 
 #[test]
 fn what_is_no_xml_or_no_base64_is_refused() {
     for (response, said) in
-        [("", "it is not XML"), ("ä", "no base64"), ("%%%%", "no base64"), ("/w==", "UTF-8")]
+        [("", "it is not XML"), ("ä", "not valid base64"), ("%%%%", "not valid base64"), ("/w==", "UTF-8")]
     {
         let refused = XmlSaml.verify(&trust("provider"), response, now().into()).expect_err(response);
         assert!(refused.to_string().contains(said), "{response}: {refused}");

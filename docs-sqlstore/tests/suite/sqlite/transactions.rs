@@ -239,7 +239,7 @@ fn what_is_asked_of_a_runtime_that_ends_is_unavailable() {
     runtime.shutdown_background();
     let other =
         tokio::runtime::Builder::new_current_thread().enable_time().build().expect("threads can start");
-    assert!(unavailable(other.block_on(asked)).contains("ending"));
+    assert!(unavailable(other.block_on(asked)).contains("shutting down"));
     assert!(other.block_on(commit(&store, vec![put("num!a", 1)])).is_ok());
 }
 
