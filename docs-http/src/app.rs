@@ -201,10 +201,12 @@ where
 {
     check_path(&config.api_path)?;
     if config.sign_in.is_some() {
-        return Err(Problems::one("`sign_in` is for `routes`: there is an authenticator already"));
+        return Err(Problems::one(
+            "`sign_in` requires `routes`, because an authenticator is already attached",
+        ));
     }
     if config.saml.is_some() {
-        return Err(Problems::one("`saml` is for `routes`: it signs in to a platform"));
+        return Err(Problems::one("`saml` requires `routes`, because it signs in to a platform"));
     }
     let metrics = Arc::new(config.registry.map_or_else(Metrics::default, Metrics::beside));
     let server = config.server_url.unwrap_or_else(|| config.api_path.clone());
@@ -277,8 +279,6 @@ fn check_path(path: &str) -> Result<(), Problems> {
     if path.starts_with('/') && path.bytes().all(is_plain) && !path.contains("//") {
         Ok(())
     } else {
-        Err(Problems::one(format!(
-            "`{path}` cannot be the path of the API: it has to be a plain path like /v1"
-        )))
+        Err(Problems::one(format!("`{path}` must be a plain path like /v1")))
     }
 }

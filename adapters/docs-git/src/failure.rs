@@ -8,6 +8,6 @@ pub(crate) fn broken(error: &git2::Error) -> GitError {
 
 /// Returns the error for a full or locked disk, which may be temporary.
 pub(crate) fn no_room(reason: &str) -> GitError {
-    tracing::error!(reason, "a repository cannot be written");
-    GitError::Unreachable("this server has no room for the repository".to_owned())
+    tracing::error!(reason, "failed to write repository");
+    GitError::Unreachable("this server has no disk space for the repository".to_owned())
 }

@@ -44,7 +44,7 @@ thread_local! {
     static CURRENT: RefCell<Option<Line>> = const { RefCell::new(None) };
 }
 
-#[expect(unsafe_code, reason = "libgit2 keeps transports in a list of the process that it does not lock")]
+#[expect(unsafe_code, reason = "libgit2 registers transports in an unlocked list of the process")]
 fn register_transport() -> Result<(), Error> {
     // SAFETY: `register` must not run concurrently with another registration or with the creation of a transport.
     // Transports are created by a `GitClient` only, which exists after this has returned, and `OnceLock` runs the

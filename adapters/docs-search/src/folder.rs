@@ -38,7 +38,7 @@ impl Folder {
         };
         match Opened::open(&self.file) {
             Err(error) if error.is_damage() => {
-                tracing::warn!(%place, %error, "the search index cannot be used and is made anew");
+                tracing::warn!(%place, %error, "rebuild unusable search index");
                 self.file.remove().map_err(|error| unusable(&error))?;
                 Opened::open(&self.file).map_err(|error| unusable(&error))
             }
@@ -52,7 +52,7 @@ impl Folder {
 #[non_exhaustive]
 pub enum OpenError {
     /// The folder cannot be created or written.
-    #[error("the folder {place} cannot hold a search index: {why}")]
+    #[error("the folder {place} cannot store a search index: {why}")]
     Folder {
         /// The path of the folder.
         place: String,
@@ -66,6 +66,6 @@ pub enum OpenError {
         place: String,
     },
     /// The writing thread cannot be started.
-    #[error("the search index cannot be started: {0}")]
+    #[error("failed to start the search index: {0}")]
     Start(String),
 }

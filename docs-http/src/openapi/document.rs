@@ -147,13 +147,13 @@ fn add_failures(operation: &mut MetaOperation) {
         name_states(operation);
     }
     for (applies, status, description) in [
-        (true, 400, "The request is wrong; the message names the field"),
-        (signed_in, 401, "No token, or one that is not valid"),
-        (signed_in, 403, "The object is visible, but this is not allowed"),
-        (has_place || is_open, 404, "The object does not exist, or is not visible"),
-        (writes, 409, "The state of the object does not allow it, or a unique value is taken"),
+        (true, 400, "The request is invalid; the message names the field"),
+        (signed_in, 401, "The token is missing or invalid"),
+        (signed_in, 403, "The caller lacks the required permission"),
+        (has_place || is_open, 404, "The object does not exist or is not visible to the caller"),
+        (writes, 409, "The state of the object prevents the operation, or a unique value is already used"),
         (has_condition || !writes, 412, UNMET),
-        (has_body, 413, "The body is larger than a limit"),
+        (has_body, 413, "The body exceeds a size limit"),
         (has_body, 415, "The body is not JSON"),
         (has_key, 422, "The `Idempotency-Key` was used for a different request"),
         (true, 429, "Too many requests"),

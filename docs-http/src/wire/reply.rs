@@ -18,7 +18,7 @@ use super::{
 };
 
 /// The description of the 412 response in the OpenAPI document.
-pub(crate) const UNMET: &str = "A condition is not met; the message says which";
+pub(crate) const UNMET: &str = "A condition failed; the message names the header";
 
 /// 200 with a JSON body.
 #[derive(Clone, Debug, PartialEq, Eq)]

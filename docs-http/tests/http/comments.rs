@@ -418,7 +418,8 @@ async fn a_reviewer_is_a_member_who_may_review_what_is_in_the_space() {
     s.invalid("POST", &path, json!({ "users": [eve] }), "users[0]: must be a member").await;
     for level in ["read", "comment", "edit"] {
         s.patch(&format!("/v1/spaces/{space}"), json!({ "defaultLevel": level })).await;
-        s.invalid("POST", &path, json!({ "users": [ada, eve] }), "users[1]: must have the role `review`").await;
+        s.invalid("POST", &path, json!({ "users": [ada, eve] }), "users[1]: must have the role `review`")
+            .await;
     }
     s.patch(&format!("/v1/spaces/{space}"), json!({ "defaultLevel": "review" })).await;
     let asked = s.post(&path, 200, json!({ "users": vec![&eve; 50], "subject": "Read" })).await.body;

@@ -27,8 +27,15 @@ pub(super) async fn each<T>(
 }
 
 pub(super) fn time(flag: &'static str, text: &str) -> Outcome<Timestamp> {
-    let wrong =
-        |_| ServerError::flag(flag, format_args!("`{text}` is no time; write it like 2030-12-31T00:00:00Z"));
+    let wrong = |_| {
+        ServerError::flag(
+            flag,
+            format_args!(
+                "`{text}` is not a valid time; use a form like \
+                                                  2030-12-31T00:00:00Z"
+            ),
+        )
+    };
     serde_json::from_value(text.into()).map_err(wrong)
 }
 

@@ -38,11 +38,14 @@ impl Shared {
             Ok(Ok(Ok(client))) => Ok(Session::new(client, work)),
             Ok(Ok(Err(error))) => {
                 let why = error::no_connection(&error);
-                Err(StoreError::Unavailable(format!("no connection to the database {}: {why}", self.place)))
+                Err(StoreError::Unavailable(format!(
+                    "failed to connect to the database {}: {why}",
+                    self.place
+                )))
             }
             Err(_) => Err(StoreError::Unavailable(format!(
-                "no connection to the database {} within {} ms, {} of {} are in use: try again, or open the store \
-                 with more",
+                "no connection to the database {} within {} ms, {} of {} are in use; try again, or open the \
+                 store with more connections",
                 self.place,
                 wait.as_millis(),
                 self.pool.status().size.saturating_sub(self.pool.status().available),

@@ -34,5 +34,5 @@ fn stopped(error: JoinError) -> StoreError {
 }
 
 fn shutting_down() -> StoreError {
-    StoreError::Unavailable("the program is ending".to_owned())
+    StoreError::Unavailable("the program is shutting down".to_owned())
 }

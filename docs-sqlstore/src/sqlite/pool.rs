@@ -124,7 +124,7 @@ impl Pool {
             std::mem::replace(&mut open.leases, rest)
         };
         for lease in overdue.into_values().filter_map(|lease| lease.upgrade()) {
-            tracing::warn!(mode = ?self.mode, "a transaction was open for too long and is rolled back");
+            tracing::warn!(mode = ?self.mode, "roll back transaction that was open for too long");
             // This waits for a running call of the transaction.
             tokio::task::spawn_blocking(move || drop(lease.lock().take()));
         }

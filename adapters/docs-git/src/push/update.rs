@@ -16,7 +16,7 @@ impl Update {
         let id = |text: &Option<String>| {
             let Some(text) = text else { return Ok(None) };
             let id = Oid::from_str(text).ok().filter(|id| text.len() == 40 && !id.is_zero());
-            id.map(Some).ok_or_else(|| GitError::Ref(format!("`{}` names no commit", text.escape_debug())))
+            id.map(Some).ok_or_else(|| GitError::Ref(format!("`{}` is not a commit", text.escape_debug())))
         };
         let (expected, parent) = (id(&request.expected)?, id(&request.parent)?);
         if expected.is_some() && expected != parent {

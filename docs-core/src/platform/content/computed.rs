@@ -117,7 +117,8 @@ impl ComputedPlaces {
     pub(in crate::platform) fn warning(&self) -> Option<String> {
         (self.omitted > 0).then(|| {
             format!(
-                "{} computed pages are left out: a space has at most {MAX_COMPUTED_PAGES} in {MAX_COMPUTED_PLACES} places",
+                "skipped {} computed pages: a space has at most {MAX_COMPUTED_PAGES} in \
+                 {MAX_COMPUTED_PLACES} insertion points",
                 self.omitted
             )
         })

@@ -307,7 +307,8 @@ impl<'p> ContentHandle<'p> {
                         tx.get(&RevisionRecord::at(&of.space, &revision)).await?;
                     let root = record.ok_or_else(wrong_cursor)?.root;
                     if at.placement.is_some() && revision != at.revision {
-                        let why = "the content has changed since; start from the first page";
+                        let why = "the content has changed since the first page; start again from the first \
+                                   page";
                         return Err(Error::invalid("page", why));
                     }
                     (revision, platform.content().view(&at.space().domain, root), Some(after))
@@ -317,9 +318,11 @@ impl<'p> ContentHandle<'p> {
             let filter = at.reader.content_filter(&view).await?;
             let found = files_after(&filter, after, limit + 1).await;
             let mut found = found.map_err(|error| match error.kind() {
-                ErrorKind::NotFound if page.page.is_some() => {
-                    Error::invalid("page", "the revision of this cursor is gone; start from the first page")
-                }
+                ErrorKind::NotFound if page.page.is_some() => Error::invalid(
+                    "page",
+                    "the revision of this cursor no longer exists; start again from \
+                                            the first page",
+                ),
                 _ => error,
             })?;
             let more = found.len() > limit;

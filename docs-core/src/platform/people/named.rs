@@ -49,7 +49,7 @@ pub(in crate::platform) async fn users(tx: &Tx, named: &[Named<'_>]) -> Result<V
 /// # Errors
 /// `Invalid`, with the field, for a name that is not a member's.
 pub(in crate::platform) async fn members(tx: &Tx, org: &OrgId, named: &[Named<'_>]) -> Result<Vec<UserId>> {
-    let unknown = |named: &Named<'_>| Error::invalid(&named.field, "no member of the organization");
+    let unknown = |named: &Named<'_>| Error::invalid(&named.field, "must be a member of the organization");
     let users = users(tx, named).await?;
     let users: Vec<UserId> = users
         .into_iter()

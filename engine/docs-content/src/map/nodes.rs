@@ -36,7 +36,7 @@ pub(crate) fn is_boundary(level: u8, key: &str) -> bool {
 pub(crate) fn load(nodes: &dyn Nodes, hash: &Hash, level: Option<u8>) -> Pass<Arc<Node>> {
     let node = nodes.node(hash).ok_or_else(|| Fault::missing(*hash))?;
     if level.is_some_and(|l| l != node.level()) {
-        return Err(Fault::Corrupt("a child is of another level than its parent says"));
+        return Err(Fault::Corrupt("the level of a child differs from the level in its parent"));
     }
     Ok(node)
 }

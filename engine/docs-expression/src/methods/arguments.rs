@@ -43,7 +43,7 @@ pub(super) fn find<T: PartialEq>(
 pub(super) fn base(machine: &mut Machine<'_>, arguments: &[Value]) -> Eval<u32> {
     let base = integer(machine, arguments, 0, 10.0)?;
     if !(2.0..=36.0).contains(&base) {
-        return Err(EvalError::wrong("`toString` takes a base of 2 to 36"));
+        return Err(EvalError::wrong("`toString` requires a base from 2 to 36"));
     }
     machine.charge(70)?;
     Ok(base as u32)

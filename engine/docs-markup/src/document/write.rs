@@ -46,5 +46,5 @@ fn verified(written: &str, document: &Document) -> Result<(), Invalid> {
         return Ok(());
     }
     let first = same;
-    Err(Invalid { place: format!("nodes[{first}]"), message: "cannot be written as Markdown".to_owned() })
+    Err(Invalid { place: format!("nodes[{first}]"), message: "cannot be represented as Markdown".to_owned() })
 }

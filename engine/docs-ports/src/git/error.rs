@@ -13,13 +13,13 @@ pub enum GitError {
     #[error("url: {0}")]
     Refused(String),
     /// The host is unreachable or closed the connection: transient.
-    #[error("the repository could not be reached: {0}")]
+    #[error("the repository is not reachable: {0}")]
     Unreachable(String),
     /// The host rejects the credentials.
-    #[error("the repository refused the credentials")]
+    #[error("the repository rejected the credentials")]
     Credentials,
     /// The URL is not that of a repository.
-    #[error("there is no repository at this URL")]
+    #[error("the URL is not the URL of a repository")]
     NoRepository,
     /// The ref is not a full ref name.
     #[error("ref: {0}")]
@@ -34,14 +34,14 @@ pub enum GitError {
     #[error("{0}")]
     TooLarge(String),
     /// The repository is damaged.
-    #[error("the repository cannot be read: {0}")]
+    #[error("failed to read the repository: {0}")]
     Broken(String),
     /// The ref has moved. Transient if the caller fetches again and creates a new commit.
-    #[error("ref: somebody else has changed it meanwhile")]
+    #[error("ref: was changed by another push")]
     Moved,
     /// The host rejects the ref update, for example because of a protected branch or a hook. The message is the host's,
-    /// at most [`MAX_REJECTION`](GitError::MAX_REJECTION) characters without control characters.
-    #[error("the repository refused the push: {0}")]
+    /// at most [`MAX_REJECTION`](GitError::MAX_REJECTION) (2,000) characters without control characters.
+    #[error("the repository rejected the push: {0}")]
     Rejected(String),
     /// A pushed file has an invalid path.
     #[error("path: {0}")]
@@ -71,7 +71,7 @@ impl GitError {
         let plain = without_escapes(text);
         let words: Vec<&str> = plain.split_whitespace().collect();
         if words.is_empty() {
-            return Self::Rejected("it gave no reason".to_owned());
+            return Self::Rejected("no reason given".to_owned());
         }
         Self::Rejected(words.join(" ").chars().take(Self::MAX_REJECTION).collect())
     }

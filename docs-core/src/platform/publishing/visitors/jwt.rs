@@ -224,7 +224,7 @@ mod tests {
         super::verify(KEY, (token, MAX_TOKEN), Clock::Foreign(now)).map(drop)
     }
 
-    const KEY: &[u8] = b"a key of a site, which nobody else has";
+    const KEY: &[u8] = b"a signing key of a site";
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::new(DateTime::UNIX_EPOCH + TimeDelta::seconds(seconds))

@@ -324,7 +324,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Prefixes of an exclusive canonical form",
                 "adapters/docs-saml/src/signature.rs::MAX_PREFIXES",
                 Beyond::Refused,
-                "adapters/docs-saml/tests/saml/hostile.rs::the_costliest_that_is_allowed_is_made_canonical_and_more_is_not_looked_at",
+                "adapters/docs-saml/tests/saml/hostile.rs::canonicalization_accepts_its_bound_and_refuses_more",
             ).within("a SAML response"),
             bound(
                 "Nodes of the tree",
@@ -336,7 +336,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Time of validity",
                 "adapters/docs-saml/src/lib.rs::MAX_VALIDITY_SECONDS",
                 Beyond::Refused,
-                "adapters/docs-saml/tests/saml/untrue.rs::what_is_valid_for_more_than_a_day_is_refused_and_a_session_may_last",
+                "adapters/docs-saml/tests/saml/untrue.rs::response_valid_for_over_a_day_is_refused_unlike_a_session",
             ).within("a SAML response"),
             bound(
                 "Concurrent sign-ins of a browser",

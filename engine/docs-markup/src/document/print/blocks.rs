@@ -130,7 +130,7 @@ impl Printer {
             self.labels.known = known;
             let text = text?;
             if self.labels.notes.len() > before {
-                return Err(self.invalid("an annotation cannot stand within the note of another"));
+                return Err(self.invalid("must not contain an annotation within the note of another"));
             }
             let mut text = indented(&text, "    ", "");
             text.insert_str(0, &format!("[^{label}]: "));
@@ -173,7 +173,7 @@ impl Printer {
         for node in &block.nodes {
             match node {
                 Node::Block(block) => blocks.push(block),
-                _ => return Err(self.invalid("holds blocks only, no text and no inline elements")),
+                _ => return Err(self.invalid("must contain blocks only")),
             }
         }
         Ok(blocks)
@@ -237,14 +237,14 @@ impl Printer {
             BlockKind::ListUnordered {} | BlockKind::ListOrdered { .. } | BlockKind::ListTasks {} => {
                 self.list(block)
             }
-            BlockKind::ListItem { .. } => Err(self.invalid("a list-item stands only in a list")),
+            BlockKind::ListItem { .. } => Err(self.invalid("a list-item must be in a list")),
             BlockKind::Divider {} => Ok("***".to_owned()),
             BlockKind::Blockquote {} => self.quote(block, spelling),
             BlockKind::Code { .. } => self.code(block, before),
-            BlockKind::CodeLine { .. } => Err(self.invalid("a code-line stands only in code")),
+            BlockKind::CodeLine { .. } => Err(self.invalid("a code-line must be in a code block")),
             BlockKind::Math { formula } => self.math(formula),
             BlockKind::Images { .. } => self.images(block),
-            BlockKind::Image(_) => Err(self.invalid("an image stands only in images")),
+            BlockKind::Image(_) => Err(self.invalid("an image must be in images")),
             BlockKind::Drawing { target } => Ok(drawing(target.as_ref())),
             BlockKind::Expandable { default_expanded } => self.expandable(block, *default_expanded, spelling),
             BlockKind::Table(data) => self.table(block, data),
@@ -252,9 +252,9 @@ impl Printer {
             BlockKind::Tabs { .. } => self.parts(block, BlockTag::Tab),
             BlockKind::Stepper {} => self.parts(block, BlockTag::Step),
             BlockKind::Columns { .. } => self.parts(block, BlockTag::Column),
-            BlockKind::TabsItem { .. } => Err(self.invalid("a tabs-item stands only in tabs")),
-            BlockKind::StepperStep { .. } => Err(self.invalid("a stepper-step stands only in a stepper")),
-            BlockKind::Column { .. } => Err(self.invalid("a column stands only in columns")),
+            BlockKind::TabsItem { .. } => Err(self.invalid("a tabs-item must be in tabs")),
+            BlockKind::StepperStep { .. } => Err(self.invalid("a stepper-step must be in a stepper")),
+            BlockKind::Column { .. } => Err(self.invalid("a column must be in columns")),
             BlockKind::File { .. } | BlockKind::Embed { .. } => self.captioned(block),
             BlockKind::ContentRef { target } => self.content_ref(block, target),
             BlockKind::Swagger { target, .. } => self.swagger(block, target),
@@ -295,7 +295,7 @@ impl Printer {
         if !self.is_checked || self.reads_as(&text, block, &before) {
             return Ok(text);
         }
-        Err(self.invalid("its text cannot be written as Markdown"))
+        Err(self.invalid("its text cannot be represented as Markdown"))
     }
 
     /// Returns the nesting depth of the current block.
@@ -319,19 +319,17 @@ impl Printer {
             // Unchecked text was just parsed. It is printed with its spelling for comparison.
             write(nodes, (Mode::Spelled, context), &mut self.labels)
         };
-        written.ok_or_else(|| {
-            self.invalid("its text cannot be written as Markdown: it holds text and inline elements only")
-        })
+        written.ok_or_else(|| self.invalid("its text must consist of text and inline elements only"))
     }
 
     fn heading(&mut self, block: &Block, data: &HeadingData) -> Result<String, Invalid> {
         let usual = block.kind.heading().map_or(4, |(level, _)| level + 1);
         let level = data.level.filter(|level| matches!(level, 1 | 5 | 6)).unwrap_or(usual);
         if heading(level, data.clone()) != block.kind {
-            return Err(self.invalid("`level` is 1 for heading-1, and 5 or 6 for heading-3"));
+            return Err(self.invalid("`level` must be 1 for heading-1, and 5 or 6 for heading-3"));
         }
         if let Some(id) = data.id.as_deref().filter(|id| !is_anchor(id)) {
-            return Err(self.invalid(format!("`{id}` cannot be the id of a heading")));
+            return Err(self.invalid(format!("`{id}` is not a valid id of a heading")));
         }
         if let Some(align) = data.align {
             return self.aligned(&format!("h{level}"), (align, data.id.as_deref()), &block.nodes);
@@ -371,7 +369,7 @@ impl Printer {
         if is_fit && !formula.ends_with('\n') && !formula.contains('\r') {
             Ok(format!("$$\n{formula}\n$$"))
         } else {
-            Err(self.invalid("a formula has no empty lines and no `$$`"))
+            Err(self.invalid("`formula` must not have empty lines or `$$`"))
         }
     }
 }
