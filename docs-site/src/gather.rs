@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use docs_core::{
     ErrorKind, Result,
-    content::{Evaluated, document::memory},
+    content::{Evaluated, document::{Document, memory}},
     model::{ContentRef, PageId, ReusableId, SpaceId},
     platform::ShownSpec,
 };

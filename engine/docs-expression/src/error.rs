@@ -9,7 +9,7 @@ use super::limits::{MAX_ITEMS, MAX_STEPS, MAX_TEXT};
 #[error("character {position} {message}")]
 pub struct ExpressionError {
     position: usize,
-    message: Cow<'static, str>,
+    pub(crate) message: Cow<'static, str>,
 }
 
 impl ExpressionError {
