@@ -337,7 +337,7 @@ mod tests {
         let entry = |size| Entry { path: "film.mp4".to_owned(), size, kind: EntryKind::File };
         assert!(RepoTree::new([entry(MAX_FILE_BYTES)]).file(&path("film.mp4")).is_ok());
         let error = RepoTree::new([entry(MAX_FILE_BYTES + 1)]).file(&path("film.mp4")).unwrap_err();
-        assert!(error.to_string().starts_with("film.mp4: at most 100 MB"), "{error}");
+        assert!(error.to_string().starts_with("film.mp4: must be at most 100 MB"), "{error}");
         let tree = RepoTree::new([entry(9)]);
         assert!(tree.file_within(&path("film.mp4"), 9).is_ok());
         let refused = FormatError::FileTooLarge { file: path("film.mp4"), size: 9, limit: 8 };

@@ -203,7 +203,7 @@ fn links_matter_only_where_they_are_needed() {
     assert_eq!(plan.warnings[0].to_string(), "lib: skipped submodule");
     assert_eq!(plan.refer(&tree, &path("img.png")), Err(FormatError::LinkLeaves { link: path("img.png") }));
     let error = plan.refer(&tree, &path("huge.bin")).unwrap_err();
-    assert!(error.to_string().starts_with("huge.bin: at most 100 MB"), "{error}");
+    assert!(error.to_string().starts_with("huge.bin: must be at most 100 MB"), "{error}");
     let error = ImportPlan::new(&config, &tree, Some("* [x](up.md)\n")).unwrap_err();
     assert_eq!(error, FormatError::LinkLeaves { link: path("up.md") });
 }
