@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use docs_core::{
     ErrorKind, Result,
-    content::{Evaluated, document::{Document, memory}},
-    model::{ContentRef, PageId, ReusableId, SpaceId},
+    content::{Evaluated, document::memory},
+    model::{ContentRef, Document, PageId, ReusableId, SpaceId},
     platform::ShownSpec,
 };
 

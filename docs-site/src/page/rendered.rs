@@ -10,7 +10,7 @@ use crate::{answer::gzipped, html::Html, tagged::Tagged};
 pub(crate) struct Rendered {
     pub(crate) html: Tagged,
     /// The gzip-compressed page, filled on first use; the inner `None` means that compression failed.
-    encoded: OnceCell<Option<Bytes>>,
+    pub(crate) encoded: OnceCell<Option<Bytes>>,
     /// `true` if search engines may index it.
     pub(crate) is_indexed: bool,
     /// `true` if the cache key covers everything that the page depends on. OpenAPI specifications change
