@@ -9,7 +9,7 @@ use super::limits::{MAX_ITEMS, MAX_STEPS, MAX_TEXT};
 #[error("character {position} {message}")]
 pub struct ExpressionError {
     position: usize,
-    pub(crate) message: Cow<'static, str>,
+    pub(super) message: Cow<'static, str>,
 }
 
 impl ExpressionError {
@@ -30,19 +30,19 @@ impl ExpressionError {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EvalError {
     /// The step budget is exhausted.
-    #[error("the evaluation must take at most {MAX_STEPS} steps")]
+    #[error("the evaluation takes more than {MAX_STEPS} steps")]
     Steps,
     /// Values or calls are nested too deeply.
-    #[error("values or calls are nested too deeply")]
+    #[error("values or calls are nested too deep")]
     TooDeep,
     /// A text exceeds [`MAX_TEXT`].
-    #[error("a string must have at most {MAX_TEXT} bytes")]
+    #[error("a text has more than {MAX_TEXT} bytes")]
     TextTooLong,
     /// An array exceeds [`MAX_ITEMS`].
-    #[error("an array must have at most {MAX_ITEMS} items")]
+    #[error("an array has more than {MAX_ITEMS} items")]
     TooManyItems,
     /// A big integer overflows.
-    #[error("a big integer must have at most {} bits", i128::BITS - 1)]
+    #[error("a big integer has more than 127 bits")]
     NumberTooBig,
     /// An operator or method does not support the value.
     #[error("{0}")]

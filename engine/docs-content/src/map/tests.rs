@@ -1,7 +1,12 @@
 //! Compares the map with a sorted map, a rebuild and a full walk.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
+use bytes::Bytes;
+use docs_store::{Hash, Key};
 use proptest::prelude::*;
 
 use super::*;

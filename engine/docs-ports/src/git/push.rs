@@ -111,7 +111,7 @@ pub fn blob_id(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::error::SourceError, *};
 
     #[test]
     fn a_blob_has_the_id_that_git_gives_it() {

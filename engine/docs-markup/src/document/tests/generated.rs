@@ -215,7 +215,7 @@ fn block() -> impl Strategy<Value = Block> {
         1 => text().prop_map(|nodes| Block::new(BlockKind::Heading2(HeadingData::default()), nodes)),
         1 => Just(Block::new(BlockKind::Divider {}, Vec::new())),
         1 => proptest::collection::vec("[a-c`~ ]{0,4}", 0..3).prop_map(|lines| {
-            let lines = lines.iter().map(|line| Node::Block(super::super::read::code_line(line))).collect();
+            let lines = lines.iter().map(|line| Node::Block(simple_blocks::code_line(line))).collect();
             let kind = BlockKind::Code { syntax: Some("js".into()), title: None, overflow: None, line_numbers: None, full_width: None };
             Block::new(kind, lines)
         }),
@@ -277,7 +277,7 @@ proptest! {
         text in prop_oneof![6 => blocks_together(), 1 => markdown()],
     ) {
         let _reading = work::Reading::begin(text.len());
-        let lines = lines::split(without_mark(&text));
+        let lines = lines::split(lines::without_mark(&text));
         let (own, together) = (whole::text(&lines), whole::text_as_a_whole(&lines));
         prop_assert_eq!(&own.blocks, &together.blocks);
         prop_assert_eq!(&own.lines, &together.lines);

@@ -12,6 +12,8 @@ mod linear;
 
 use serde_json::{Value, json};
 
+use docs_model::Document;
+
 use super::*;
 
 /// Returns the JSON of the blocks of a document, without computed fields.

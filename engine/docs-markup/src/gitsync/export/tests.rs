@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    gitsync::{Entry, EntryKind},
+    gitsync::{Entry, EntryKind, RepoConfig, RepoTree},
     markdown::parse_page,
 };
 
