@@ -12,11 +12,14 @@ pub(super) use self::{
 use crate::{
     Error, ErrorKind, Result,
     model::{CollectionId, ContentTarget, OrgId, Role, SpaceId, UserId},
-    platform::{Actor, kernel::token_user::TokenUser, nouns::SiteRef, people::saml},
+    platform::{
+        kernel::{actor::Actor, token_user::TokenUser},
+        nouns::SiteRef,
+    },
     policy::{CollectionAccess, OrgAccess, SignIn, SiteAction, SpaceAccess, Standing},
     store::{
-        Tx,
-        records::{CollectionRecord, MemberRecord, OrgRecord, SiteRecord, SpaceRecord},
+        Entity as _, Key, Tx,
+        records::{CollectionRecord, MemberRecord, OrgRecord, SamlProviderRecord, SiteRecord, SpaceRecord},
     },
 };
 
@@ -101,7 +104,7 @@ pub(super) async fn vouched_role(
 
 /// Error for a token that the organization does not accept; its message states where to sign in.
 async fn way_in(tx: &Tx, token: &TokenUser, id: &OrgId) -> Result<Error> {
-    let active = saml::active_providers(tx, id).await?;
+    let active = active_providers(tx, id).await?;
     Ok(Error::forbidden(match active.first() {
         Some(provider) => format!(
             "the organization requires single sign-on; sign in at {}",
@@ -194,3 +197,24 @@ pub(super) fn check_level(before: Standing, after: Result<Standing>) -> Result<(
 fn hide(error: Error, noun: &str) -> Error {
     if error.kind() == ErrorKind::NotFound { Error::not_found(noun) } else { error }
 }
+
+/// Returns `true` for a deleted space.
+pub(in crate::platform) async fn is_deleted(tx: &Tx, content: &ContentTarget) -> Result<bool> {
+    let ContentTarget::Space(id) = content else { return Ok(false) };
+    let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;
+    Ok(space.is_some_and(|space| space.deleted_at.is_some()))
+}
+
+/// The active providers of an organization, oldest first.
+pub(in crate::platform) async fn active_providers(
+    tx: &Tx,
+    org: &OrgId,
+) -> Result<Vec<Arc<SamlProviderRecord>>> {
+    let rows = tx.below(&SamlProviderRecord::of_org(org), MAX_PROVIDERS).await?;
+    let keys: Vec<Key> = SamlProviderRecord::named_by_all(&rows);
+    let providers = tx.get_many::<SamlProviderRecord>(&keys).await?.into_iter().flatten();
+    Ok(providers.filter(|provider| provider.is_active()).collect())
+}
+
+/// Maximum number of SAML providers of an organization.
+pub(in crate::platform) const MAX_PROVIDERS: u32 = 50;

@@ -1,11 +1,17 @@
 //! The operation of a platform: construction, first start, maintenance, measurements and limits.
 
 pub(super) mod audit;
+pub(super) mod authenticate;
 pub(super) mod builder;
 pub(super) mod collect;
+pub(super) mod health;
+pub(super) mod kinds;
 pub(super) mod layout;
 pub(super) mod limits;
+pub(super) mod measure;
 pub(super) mod purge;
+pub(super) mod rights;
 pub(super) mod setup;
 pub(super) mod tidy;
 pub(super) mod turns;
+pub(super) mod worker;

@@ -1,11 +1,20 @@
 //! The base of the platform: actors, ports, transactions, idempotent requests and addresses.
 
+pub(super) mod actor;
+pub(super) mod audit_log;
+pub(super) mod content_of;
 pub(super) mod emoji;
 pub(super) mod idempotency;
+pub(super) mod memory;
 pub mod metrics;
 pub mod own_paths;
+pub(super) mod platform;
+pub(super) mod ports;
 pub(super) mod precondition;
+pub(super) mod request;
 pub(super) mod secret;
 pub(super) mod site_hosts;
+pub(super) mod storing;
 pub(super) mod token_user;
 pub(super) mod urls;
+pub(super) mod write;

@@ -2,8 +2,10 @@
 
 pub(super) mod collections;
 pub(super) mod follow;
+pub(super) mod head;
 pub(super) mod invites;
 pub(super) mod jobs;
 pub(super) mod permissions;
 pub(super) mod spaces;
 pub(super) mod tree;
+pub(super) mod views;

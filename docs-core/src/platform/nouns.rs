@@ -6,7 +6,8 @@
 //!
 //! The methods from noun to noun are in the submodules, the operations in the module of their noun.
 
-mod addresses;
+pub(in crate::platform) mod addresses;
+pub(in crate::platform) mod filters;
 pub(in crate::platform) mod list_identities;
 mod of_caller;
 mod of_org;
@@ -23,7 +24,7 @@ use crate::{
         SamlProviderId, SectionGroupId, SectionId, ShareLinkId, SiteSpaceId, SpaceId, TeamId, TranslationId,
         UserId,
     },
-    platform::{Platform, kernel::token_user::TokenUser, publishing::visitors::Visitor},
+    platform::kernel::{actor::Visitor, platform::Platform, token_user::TokenUser},
 };
 
 /// The platform as used by one caller: the start of every operation.

@@ -22,8 +22,8 @@ use crate::{
         SearchText, SiteSearchMode, SiteSearchScope, SiteSpaceId, SpaceId,
     },
     platform::{
-        Actor, Platform,
         access::{self, AccessResolver},
+        kernel::{actor::Actor, platform::Platform},
         nouns::{OrgHandle, SiteHandle, SpaceHandle, list_identities},
         publishing::{
             outline::Part,

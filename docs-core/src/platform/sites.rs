@@ -1,5 +1,6 @@
 //! Sites as their organizations manage them: structure, settings and publishing.
 
+pub(super) mod manage;
 pub(super) mod settings;
 pub(super) mod site;
 pub(super) mod structure;

@@ -8,7 +8,7 @@ use std::{
 use crate::{
     Result,
     model::{CollectionId, Grantee, Role, TeamId, UserId},
-    platform::Actor,
+    platform::kernel::actor::Actor,
     policy::{CollectionAccess, Layer, OrgAccess, SpaceAccess},
     store::{
         Key, StoreResult, Tx, decode,

@@ -17,8 +17,8 @@ use crate::{
         SpaceId, UpdateChangeRequest, UpdateOutcome, UpdateResult, UserId,
     },
     platform::{
-        Actor, Platform, access,
-        kernel::idempotency::Right,
+        RequestFilter, access,
+        kernel::{actor::Actor, platform::Platform, request::Right},
         nouns::{ChangeRequestHandle, ChangeRequests, RequestRef, list_identities},
     },
     policy::{SpaceAccess, SpaceAction},
@@ -31,17 +31,6 @@ use crate::{
 
 /// Maximum number of times a merge restarts because the head of the space moved.
 const MAX_MOVES: usize = 10;
-
-/// Filter of a list of change requests.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RequestFilter {
-    /// Only change requests with this status.
-    pub status: Option<ChangeRequestStatus>,
-    /// Only change requests that this user contributed to.
-    pub contributor: Option<String>,
-    /// Only change requests that this user created.
-    pub creator: Option<String>,
-}
 
 impl<'p> ChangeRequests<'p> {
     /// Lists the change requests of a space, newest first.

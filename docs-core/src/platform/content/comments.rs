@@ -24,13 +24,12 @@ use self::{
 use crate::{
     BoxFuture, Error, Result,
     model::{
-        Comment, CommentId, CommentReply, CommentReplyId, CommentStatus, ContentFormat, ListOrder, Member,
-        NodeKey, PageId, PostComment, PostCommentReply, UpdateComment, UpdateCommentReply, UserId,
+        Comment, CommentId, CommentReply, CommentReplyId, ContentFormat, ListOrder, Member, NodeKey, PageId,
+        PostComment, PostCommentReply, UpdateComment, UpdateCommentReply, UserId,
     },
     platform::{
-        Actor, Platform, access,
-        content::read::ContentOf,
-        kernel::idempotency::Right,
+        CommentQuery, Thread, access,
+        kernel::{actor::Actor, platform::Platform, request::Right},
         nouns::{
             CommentHandle, Comments, ReplyHandle,
             list_identities::{self, tag},
@@ -42,29 +41,6 @@ use crate::{
         records::{CommentRecord, MemberRecord, PageTarget, Posted, ReplyRecord},
     },
 };
-
-/// Filter, order and format of a list of comments.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CommentQuery {
-    /// Only comments with this status.
-    pub status: CommentStatus,
-    /// Order by posting time.
-    pub order: ListOrder,
-    /// Only comments about this page.
-    pub target_page: Option<String>,
-    /// Only comments of these users; empty for all users.
-    pub authors: Vec<String>,
-    /// Format of the returned bodies.
-    pub format: ContentFormat,
-}
-
-/// Address of a comment, which its replies belong to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Thread {
-    /// The content that the comment is on.
-    pub of: ContentOf,
-    pub comment: CommentId,
-}
 
 impl<'p> Comments<'p> {
     /// Lists the comments of a space, or of a change request.

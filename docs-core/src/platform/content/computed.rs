@@ -24,7 +24,10 @@ use crate::{
         ContentRef, MAX_COMPUTED_PAGES, MAX_COMPUTED_PLACES, OpenApiSpecVersionId, OrgId, PageId,
         SpecVisibility,
     },
-    platform::{Platform, content::openapi_specs, kernel::precondition::EntityTag},
+    platform::{
+        content::openapi_specs,
+        kernel::{platform::Platform, request::EntityTag},
+    },
     ports::SpecOutline,
     store::records::{OpenApiSpecRecord, OpenApiSpecVersionRecord},
 };
@@ -177,7 +180,8 @@ impl Platform {
         let tx = self.read().await?;
         let Some(record) = openapi_specs::find(&tx, org, slug).await? else { return Ok(None) };
         let Some(version) = record.last_version.clone() else { return Ok(None) };
-        let kept = &self.inner.spec_pages.0;
+        let cache = self.inner.memory.of::<SpecPagesCache>();
+        let kept = &cache.0;
         let pages = match kept.get(&version) {
             Some(pages) => pages,
             None => {

@@ -22,14 +22,14 @@ use crate::{
         ReusableContent, RevisionFile, RevisionId, SpaceId, Timestamp, UpdateContent, UserId, UserUrls,
     },
     platform::{
-        Actor, Platform, access,
+        access,
         content::{
             change_requests::{feed_head, find, require_living},
             files::Bearer,
             read::Shown,
             revisions,
         },
-        kernel::idempotency::{Right, at_once},
+        kernel::{actor::Actor, platform::Platform, request::Right, write::at_once},
         nouns::{ChangeRequestHandle, RequestRef},
     },
     policy::SpaceAction,

@@ -13,12 +13,11 @@ use serde::{Deserialize, Serialize};
 
 pub(in crate::platform) use self::{bearer::Bearer, bytes::FilePlace, writer::FileWriter};
 pub use self::{bearer::FileReach, presentation::Disposition};
-
 use crate::{
     BoxFuture, Error, Result,
     content::{FileEntry, PART_BYTES, clean_file_name},
     model::{FileId, GitBlob, MediaType, SpaceId},
-    platform::Platform,
+    platform::kernel::platform::Platform,
     store::{Hash, records::SpaceRecord},
 };
 

@@ -21,11 +21,9 @@ use crate::{
         List, PageId, RevisionId, SpaceId, VersionContext,
     },
     platform::{
-        Actor, Platform, access,
-        content::{
-            change_requests,
-            read::{ContentOf, Located},
-        },
+        access,
+        content::{change_requests, read::Located},
+        kernel::{actor::Actor, content_of::ContentOf, platform::Platform},
         nouns::{ChangeRequestHandle, ContentHandle, RequestRef, SpaceHandle, list_identities},
     },
     store::{

@@ -19,10 +19,7 @@ pub use self::detail::{
     BodyDetail, FieldDetail, OperationDetail, ParameterDetail, ResponseDetail, ShownSpec, SpecDetail,
     SpecSubject,
 };
-pub(in crate::platform) use self::{
-    change::PurgeSpec,
-    shown::{MAX_SHOWN, SpecDetailCache},
-};
+pub(in crate::platform) use self::{change::PurgeSpec, shown::MAX_SHOWN};
 use crate::{
     BoxFuture, Error, Result,
     model::{
@@ -31,8 +28,8 @@ use crate::{
         SpecVisibility, UpdateOpenApiSpec,
     },
     platform::{
-        Actor, Platform, access,
-        kernel::idempotency::Right,
+        access,
+        kernel::{actor::Actor, platform::Platform, request::Right},
         nouns::{OpenApiSpecHandle, OpenApiSpecVersionHandle, OpenApiSpecs, list_identities::tag},
     },
     policy::{OrgAccess, OrgAction},

@@ -2,13 +2,14 @@
 
 mod changes;
 mod computed;
-mod documents;
+pub(in crate::platform) mod documents;
 pub(in crate::platform) mod open_site;
 mod pages;
 mod redirects;
 mod specs;
 mod tags;
 mod view;
+mod visitor_bearer;
 
 use std::sync::Arc;
 
@@ -19,15 +20,21 @@ use crate::{
     content::{Evaluated, FileEntry, LinkTarget, ReusableEntry, View},
     model::{
         ContentFormat, FileId, PageId, Pages, ReusableContent, ReusableId, Revision, RevisionFile,
-        RevisionId, RevisionPage, SpaceId,
+        RevisionId, RevisionPage,
     },
     platform::{
-        Actor, Platform, access,
+        ContentOf, Version, access,
         content::{change_requests, files::Bearer, revisions},
-        kernel::precondition::EntityTag,
+        kernel::{
+            actor::{Actor, Visitor},
+            platform::Platform,
+            request::EntityTag,
+        },
         nouns::{ContentHandle, list_identities::tag},
-        publishing::visitors::{Admitted, ContentFilter, Reader, Visitor, VisitorBearer},
-        sites::view::Placement,
+        publishing::{
+            placement::Placement,
+            visitors::{Admitted, ContentFilter, Reader, VisitorBearer},
+        },
     },
     policy::SpaceAccess,
     store::{
@@ -36,61 +43,6 @@ use crate::{
         seal_cursor, wrong_cursor,
     },
 };
-
-/// A reference to one state of the content of a space.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ContentOf {
-    pub space: SpaceId,
-    pub version: Version,
-}
-
-/// A state of the content of a space.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Version {
-    /// The current revision.
-    Live,
-    /// The latest revision of a change request, by id or number.
-    Request(String),
-    /// A revision of the space or of one of its change requests. It never changes.
-    Revision(RevisionId),
-}
-
-impl ContentOf {
-    /// The live content of a space.
-    #[must_use]
-    pub const fn space(space: SpaceId) -> Self {
-        Self { space, version: Version::Live }
-    }
-
-    /// The content of a change request, by id or number.
-    #[must_use]
-    pub fn request(space: SpaceId, request: &str) -> Self {
-        Self { space, version: Version::Request(request.to_owned()) }
-    }
-
-    #[must_use]
-    pub const fn revision(space: SpaceId, revision: RevisionId) -> Self {
-        Self { space, version: Version::Revision(revision) }
-    }
-
-    /// The id or number of the change request, if it is the content of one.
-    pub(in crate::platform) fn request_name(&self) -> Option<&str> {
-        match &self.version {
-            Version::Request(name) => Some(name),
-            Version::Live | Version::Revision(_) => None,
-        }
-    }
-
-    /// Adds the content to the identity of a list, so that a cursor is valid for this content only.
-    pub(in crate::platform) fn identify(&self, list: ListIdentity) -> ListIdentity {
-        let list = list.with("space", &self.space);
-        match &self.version {
-            Version::Live => list,
-            Version::Request(name) => list.with("request", name),
-            Version::Revision(id) => list.with("revision", id),
-        }
-    }
-}
 
 /// Options for the presentation of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

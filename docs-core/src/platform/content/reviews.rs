@@ -12,14 +12,12 @@ use crate::{
         ReviewerKind, SpaceId, Subject, SubmitReview, Timestamp, UserId,
     },
     platform::{
-        Actor, Platform,
         access::{self, AccessResolver},
         content::{
             change_requests::{find, require_living, require_own},
             comments::{CommentReader, CommentedContent, PagesNow, drop_some, text_of},
-            read::ContentOf,
         },
-        kernel::idempotency::Right,
+        kernel::{actor::Actor, content_of::ContentOf, platform::Platform, request::Right},
         nouns::{ChangeRequestHandle, RequestRef, list_identities::tag},
     },
     policy::{OrgAccess, SpaceAction},

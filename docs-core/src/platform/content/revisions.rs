@@ -11,10 +11,9 @@ use crate::{
         RevisionType, SpaceId, Timestamp, UserId,
     },
     platform::{
-        Actor, Platform, access,
-        content::edit::append::require_live,
-        kernel::idempotency::Right,
-        library::spaces::move_head,
+        access,
+        kernel::{actor::Actor, platform::Platform, request::Right},
+        library::head::{move_head, require_live},
         nouns::{Revisions, list_identities::tag},
     },
     policy::SpaceAction,

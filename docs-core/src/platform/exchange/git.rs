@@ -10,17 +10,17 @@ use async_trait::async_trait;
 pub use self::setting::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer};
 use self::sync::{EnqueueGitSync, SyncPayload, SyncRequest, check_shown, check_url, git_error, path_error};
 pub(in crate::platform) use self::{
-    setting::{MAX_DELIVERY, RepositoryLook},
-    sync::{ExportPayload, ImportPayload, lane},
+    setting::MAX_DELIVERY,
+    sync::{ExportPayload, ImportPayload},
 };
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::gitsync::RepoPath,
     model::{ExportGitRepository, GitSync, ImportGitRepository, JobId, SpaceId, is_full_ref},
     platform::{
-        Actor, access,
-        jobs::Job,
-        kernel::idempotency::{Right, at_once},
+        access,
+        jobs::Payload,
+        kernel::{actor::Actor, request::Right, write::at_once},
         nouns::SpaceHandle,
     },
     policy::SpaceAction,
@@ -84,7 +84,7 @@ impl<'p> SpaceHandle<'p> {
     /// Validates the common fields of imports and exports, and enqueues the job.
     async fn sync_git<R: SyncRequest>(self, request: R) -> Result<JobId>
     where
-        SyncPayload<R>: Job,
+        SyncPayload<R>: Payload,
     {
         let Self { caller, space } = self;
         let (platform, actor) = (caller.platform, &caller.actor());

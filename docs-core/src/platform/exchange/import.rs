@@ -26,13 +26,9 @@ use crate::{
         redacted,
     },
     platform::{
-        Actor, Platform,
-        content::{
-            edit::append::{Append, Target},
-            read::ContentOf,
-        },
-        jobs::{Effect, Job, Run, unpanicked},
-        kernel::idempotency::{Right, at_once},
+        content::edit::append::{Append, Target},
+        jobs::{Effect, Job, Payload, Run, unpanicked},
+        kernel::{actor::Actor, content_of::ContentOf, platform::Platform, request::Right, write::at_once},
         nouns::ContentHandle,
     },
     policy::SpaceAction,
@@ -139,10 +135,12 @@ pub(in crate::platform) struct ImportRun {
     source: Source,
 }
 
+impl Payload for ImportRun {
+    const KIND: &'static str = "content_import";
+}
+
 #[async_trait]
 impl Job for ImportRun {
-    const KIND: &'static str = "content_import";
-
     async fn run(self, _: &Platform, _: &mut Run) -> Result<Effect> {
         Err(Error::conflict("the request or the server ended before the import was complete; import again"))
     }

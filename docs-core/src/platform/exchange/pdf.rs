@@ -27,8 +27,8 @@ use crate::{
     content::{PageKind, PageTree, TreePage, View, slugify},
     model::{ChangeRequestId, JobId, PageId, PdfLink, SpaceId, Timestamp},
     platform::{
-        Platform,
         content::{change_requests, files::Bearer},
+        kernel::platform::Platform,
         nouns::ContentHandle,
     },
     ports::Pdf,
@@ -52,8 +52,9 @@ const ASK_AGAIN: Duration = Duration::from_secs(2);
 /// Job events that are read in one batch.
 const NEWS_AT_ONCE: u32 = 500;
 
-const _: () =
-    assert!(PDF_KEPT.as_secs() * 2 < crate::platform::host::collect::UNTOUCHED.num_seconds().unsigned_abs());
+const _: () = assert!(
+    PDF_KEPT.as_secs() * 2 < crate::platform::kernel::storing::UNTOUCHED.num_seconds().unsigned_abs()
+);
 
 /// The part of a content that becomes a PDF.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -321,7 +322,8 @@ impl Platform {
 
     /// Reads all pending job events. Returns the position after which later events follow.
     async fn read_news(&self) -> Result<Option<FeedPos>> {
-        let place = || self.inner.pdf_news.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = self.inner.memory.of::<PdfNews>();
+        let place = || last.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut seen = place().clone();
         loop {
             let news = self.store().changes(topic::JOBS, seen.clone(), NEWS_AT_ONCE).await?;

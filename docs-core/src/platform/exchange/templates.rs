@@ -9,9 +9,9 @@ use crate::{
     },
     model::{ApplySpaceTemplate, ContentRef, SpaceTemplateParams, web_url},
     platform::{
-        content::{edit::append::Append, read::ContentOf},
+        content::edit::append::Append,
         exchange::import::{Gathered, folder::Folder},
-        kernel::idempotency::{Right, at_once},
+        kernel::{content_of::ContentOf, request::Right, write::at_once},
         nouns::SpaceHandle,
     },
     policy::SpaceAction,

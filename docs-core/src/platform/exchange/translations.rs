@@ -13,8 +13,6 @@ use std::sync::Arc;
 use self::operations::{TranslationCreation, TranslationDeletion, TranslationRun, TranslationUpdate};
 pub(in crate::platform) use self::{
     glossary::{FollowGlossary, MAX_GLOSSARY_BYTES},
-    operations::{MAX_TRANSLATIONS, PurgeTranslation, drop_some, follow_restored, follow_source},
-    run::TranslateSpace,
     segments::MAX_SEGMENT_BYTES,
 };
 use crate::{
@@ -25,9 +23,8 @@ use crate::{
         TranslationSource, TranslationStatus, TranslationUrls, UpdateTranslation,
     },
     platform::{
-        Actor, Platform,
         access::{self, AccessResolver},
-        kernel::idempotency::Right,
+        kernel::{actor::Actor, platform::Platform, request::Right},
         nouns::{TranslationHandle, Translations, list_identities::tag},
     },
     policy::{TranslatedSpaces, TranslationAccess},
@@ -203,7 +200,7 @@ impl<'p> TranslationHandle<'p> {
                     now: platform.now(),
                 };
                 platform
-                    .write_and_show(actor, &run, |_| crate::platform::kernel::idempotency::at_once(Ok(())))
+                    .write_and_show(actor, &run, |_| crate::platform::kernel::write::at_once(Ok(())))
                     .await
             });
             done.await

@@ -2,16 +2,15 @@
 //!
 //! Entries are written by [`Platform::write`], in the transaction of the operation.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
 use crate::{
     BoxFuture, Error, Result,
-    model::{AuditEntry, OrgId, Timestamp, UserId},
+    model::AuditEntry,
     platform::{
-        Actor, Platform, access,
+        AuditFilter, AuditLog, access,
+        kernel::{actor::Actor, platform::Platform},
         nouns::{Caller, list_identities},
     },
     policy::OrgAction,
@@ -21,42 +20,8 @@ use crate::{
     },
 };
 
-/// Default retention of entries.
-pub(in crate::platform) const AUDIT_RETENTION: TimeDelta = TimeDelta::days(365);
 /// Number of entries that one transaction removes. Each has a row per organization and record that it names.
 const DROP_CHUNK: u32 = 50;
-
-/// Audit log setting and retention.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AuditLog {
-    /// Changes are not logged. Existing entries are retained.
-    Off,
-    /// Every change is logged in its own transaction; an entry is removed at this age.
-    Kept(TimeDelta),
-}
-
-impl Default for AuditLog {
-    fn default() -> Self {
-        Self::Kept(AUDIT_RETENTION)
-    }
-}
-
-/// Filter of the audit log. An entry must match all fields that are set.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AuditFilter {
-    /// Changes in this organization.
-    pub organization: Option<OrgId>,
-    /// Changes by this user.
-    pub user: Option<UserId>,
-    /// Changes of the record with this key, as entries contain it.
-    pub subject: Option<Arc<str>>,
-    /// Changes by the operation with this name, such as `space_create`.
-    pub operation: Option<String>,
-    /// Changes at this time or later.
-    pub since: Option<Timestamp>,
-    /// Changes before this time.
-    pub until: Option<Timestamp>,
-}
 
 impl AuditFilter {
     /// Prefix of the most selective index that covers all matching entries.

@@ -7,59 +7,27 @@ use chrono::TimeDelta;
 use crate::{
     content::Content,
     platform::{
-        Inner, Platform,
-        content::{computed, openapi_specs},
-        exchange::{import, pdf},
-        host::audit::AuditLog,
+        exchange::import,
         kernel::{
-            metrics::{Measuring, OpenTransactions, StoreObserver},
+            audit_log::AuditLog,
+            memory::Memory,
+            metrics::{OpenTransactions, StoreObserver},
+            platform::{Inner, Platform},
+            ports::Ports,
             site_hosts::SiteHosts,
             urls::Urls,
         },
-        people::saml,
-        publishing::visitors,
         search::Follower,
     },
     ports::{
-        Clock, Converter, GitRemote, Ids, Metrics, NoMetrics, Pdf, PseudoTranslator, RandomIds, Saml,
-        SealingKey, SearchIndex, Secrets, SpecReader, SystemClock, Translator, Web,
+        Clock, Converter, GitRemote, Ids, Metrics, Pdf, Saml, SealingKey, SearchIndex, Secrets, SpecReader,
+        Translator, Web,
     },
     store::{
         Objects, Store,
         jobs::{LEASE, MAX_LEASE},
     },
 };
-
-/// The ports that operations use. Operations that need a port that is `None` are rejected.
-pub(in crate::platform) struct Ports {
-    pub(in crate::platform) clock: Arc<dyn Clock>,
-    pub(in crate::platform) ids: Arc<dyn Ids>,
-    pub(in crate::platform) git: Option<Arc<dyn GitRemote>>,
-    pub(in crate::platform) web: Option<Arc<dyn Web>>,
-    pub(in crate::platform) converter: Option<Arc<dyn Converter>>,
-    pub(in crate::platform) pdf: Option<Arc<dyn Pdf>>,
-    pub(in crate::platform) spec_reader: Option<Arc<dyn SpecReader>>,
-    pub(in crate::platform) saml: Option<Arc<dyn Saml>>,
-    pub(in crate::platform) translator: Arc<dyn Translator>,
-    pub(in crate::platform) metrics: Arc<dyn Metrics>,
-}
-
-impl Default for Ports {
-    fn default() -> Self {
-        Self {
-            clock: Arc::new(SystemClock),
-            ids: Arc::new(RandomIds),
-            git: None,
-            web: None,
-            converter: None,
-            pdf: None,
-            spec_reader: None,
-            saml: None,
-            translator: Arc::new(PseudoTranslator),
-            metrics: Arc::new(NoMetrics),
-        }
-    }
-}
 
 /// Builder of a [`Platform`].
 pub struct Builder {
@@ -270,24 +238,22 @@ impl Builder {
             None => (urls, site_hosts),
         };
         let open = Arc::new(OpenTransactions::default());
+        let memory = Memory::default();
+        memory.keep(import_memory);
+        if let Some(index) = search {
+            memory.keep(Follower::new(index, ports.clock.now()));
+        }
         let inner = Inner {
+            memory,
             secrets: secrets.unwrap_or_else(|| Arc::new(SealingKey::of_process(ports.ids.as_ref()))),
             content: Content::new(Arc::clone(&objects)),
-            follower: search.map(|index| Follower::new(index, ports.clock.now())),
-            turns: crate::platform::host::turns::Turns::default(),
             job_lease,
-            import_memory,
-            pdf_news: pdf::PdfNews::default(),
-            spec_pages: computed::SpecPagesCache::default(),
-            spec_details: openapi_specs::SpecDetailCache::default(),
-            unsigned: saml::Unsigned::default(),
-            shown_files: visitors::ShownFiles::default(),
             observer: Arc::new(StoreObserver {
                 open: Arc::clone(&open),
                 metrics: Arc::clone(&ports.metrics),
             }),
             open,
-            measuring: Measuring::default(),
+            prove_right: |right, tx, actor| Box::pin(right.prove(tx, actor)),
             store,
             objects,
             ports,
@@ -296,5 +262,27 @@ impl Builder {
             urls,
         };
         Platform { inner: Arc::new(inner), request: None, precondition: None }
+    }
+}
+
+impl Platform {
+    /// Creates the builder of a platform over a store and its objects, with the system clock and random ids.
+    ///
+    /// # Example
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use docs_core::Platform;
+    /// # use docs_memstore::{MemObjects, MemStore};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (store, objects) = (Arc::new(MemStore::new()), Arc::new(MemObjects::new()));
+    /// let platform = Platform::builder(store, objects).base_url("https://docs.example.com").build();
+    /// platform.ready().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn builder(store: Arc<dyn Store>, objects: Arc<dyn Objects>) -> Builder {
+        Builder::new(store, objects)
     }
 }

@@ -8,9 +8,9 @@
 //! 1. Putting an object touches it, even if it exists already: [`Objects::put`](crate::store::Objects::put). An object
 //!    that a write reuses without putting it is referenced by a revision that cannot be removed before the write
 //!    commits.
-//! 2. A write commits within [`WRITE_WINDOW`] (24 hours) of its first `put` ([`StoringSince`]), or not at all.
-//! 3. A collection removes nothing later than [`COLLECT_WINDOW`] (24 hours) after its first read. It removes only
-//!    objects that were untouched for [`UNTOUCHED`] (72 hours), which is longer than both windows together.
+//! 2. A write commits within [`WRITE_WINDOW`] of its first `put` ([`StoringSince`]), or not at all.
+//! 3. A collection removes nothing later than [`COLLECT_WINDOW`] after its first read. It removes only objects that
+//!    were untouched for [`UNTOUCHED`], which is longer than both windows together.
 //! 4. Copying a space leaves a note ([`note_copy`]). A collection reads spaces one by one and may have passed the
 //!    position of the copy before it reaches the original, which may be removed in between. It reads the notes last and
 //!    marks the content of the copies that they name.
@@ -26,8 +26,6 @@ use std::{
     sync::Arc,
 };
 
-use chrono::TimeDelta;
-
 pub(in crate::platform) use self::job::{COLLECT_EVERY, CollectObjects};
 use self::marks::MarkSet;
 use crate::{
@@ -35,40 +33,26 @@ use crate::{
     content::{CacheLimits, Content, ContentError, LineMerger},
     model::{ChangeRequestId, SpaceId, Timestamp},
     platform::{
-        Platform,
-        kernel::metrics::{COLLECTIONS, OBJECTS_KEPT, OBJECTS_REMOVED, UPLOADS_REMOVED},
+        COLLECT_WINDOW, UNTOUCHED,
+        kernel::{
+            metrics::{COLLECTIONS, OBJECTS_KEPT, OBJECTS_REMOVED, UPLOADS_REMOVED},
+            platform::Platform,
+            storing::{COPY_NOTES, COPY_NOTES_KEPT},
+        },
         nouns::Caller,
     },
     store::{
-        Batches, Entity, Hash, Key, KeyBuf, MAX_SCAN, StoreError, StoreResult, Tx, Value, decode, key,
+        Batches, Entity, Hash, Key, KeyBuf, MAX_SCAN, StoreError, StoreResult, decode, key,
         records::{ChangeRequestRecord, RevisionRecord, SpaceRecord, TranslationRecord, linked_id},
     },
 };
 
-/// Maximum time of a write from its first stored object to its commit.
-pub const WRITE_WINDOW: TimeDelta = TimeDelta::hours(24);
-/// Maximum time of a collection from its first read to its last removal.
-pub const COLLECT_WINDOW: TimeDelta = TimeDelta::hours(24);
-/// Maximum clock difference between the servers of one store, and maximum duration of a commit.
-pub const CLOCKS_APART: TimeDelta = TimeDelta::hours(1);
-/// Minimum time since the last touch of an object before it is removed.
-pub const UNTOUCHED: TimeDelta = TimeDelta::hours(72);
-/// Retention of copy notes: longer than any collection that needs them.
-pub(in crate::platform) const COPY_NOTES_KEPT: TimeDelta = TimeDelta::hours(72);
 /// Number of storage areas that one step collects.
 const DOMAINS_AT_ONCE: u32 = 100;
 /// Number of objects that one call removes.
 const REMOVED_AT_ONCE: u32 = 500;
 /// Number of spaces, revisions and change requests that one transaction reads.
 const READ_AT_ONCE: u32 = if cfg!(test) { 2 } else { 200 };
-/// Key class of the copy notes.
-const COPY_NOTES: &str = "copied";
-
-const _: () = assert!(
-    UNTOUCHED.num_seconds()
-        > WRITE_WINDOW.num_seconds() + COLLECT_WINDOW.num_seconds() + 2 * CLOCKS_APART.num_seconds()
-        && COPY_NOTES_KEPT.num_seconds() > COLLECT_WINDOW.num_seconds() + 2 * CLOCKS_APART.num_seconds()
-);
 
 /// Mode of a collection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,45 +79,6 @@ pub struct Collected {
     pub kept: u64,
     /// Leftover blobs of interrupted uploads that were removed.
     pub leftovers: u64,
-}
-
-/// Start of a write that stores objects before they are referenced.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::platform) struct StoringSince(Timestamp);
-
-impl StoringSince {
-    /// Marks a write that stores its first object at this time or later.
-    pub(in crate::platform) const fn at(time: Timestamp) -> Self {
-        Self(time)
-    }
-}
-
-impl Platform {
-    /// Starts the write window; call it before the first object is stored.
-    pub(in crate::platform) fn storing(&self) -> StoringSince {
-        StoringSince(self.now())
-    }
-
-    /// Rejects a write if its objects may be collected before a revision references them. Call it right before the
-    /// commit.
-    ///
-    /// # Errors
-    /// `Conflict`.
-    pub(in crate::platform) fn require_stored(&self, since: StoringSince) -> Result<()> {
-        if self.clock().now() - since.0.time() <= WRITE_WINDOW {
-            return Ok(());
-        }
-        Err(Error::conflict(format!(
-            "the write exceeded its limit of {} hours; try again",
-            WRITE_WINDOW.num_hours()
-        )))
-    }
-}
-
-/// Records that a space was copied, in the transaction of the copy.
-pub(in crate::platform) fn note_copy(tx: &mut Tx, copy: &SpaceRecord) {
-    let note = KeyBuf::new(COPY_NOTES).part(&copy.domain).time(copy.created_at.time()).part(copy.id.as_str());
-    tx.put_value(note.key(), Value::Unit);
 }
 
 impl<'p> Caller<'p> {
@@ -321,7 +266,7 @@ impl<'p> Collection<'p> {
                 | ContentError::Corrupt(_)
                 | ContentError::Store(StoreError::Corrupt(_))),
             ) => {
-                tracing::error!(domain, %root, %error, "skip storage area with unreadable content");
+                tracing::error!(domain, %root, %error, "content cannot be read: nothing of its storage area is removed");
                 self.unreadable.insert(domain.to_owned());
                 Ok(())
             }
@@ -375,13 +320,12 @@ impl<'p> Collection<'p> {
 
 /// Ends a collection if its marks are too old or its worker is stopping.
 fn check_time(platform: &Platform, began: Timestamp, go_on: &(dyn Fn() -> bool + Sync)) -> Result<()> {
-    let ended = |why: String| Err(Error::new(ErrorKind::Unavailable, why));
+    let ended = |why| Err(Error::new(ErrorKind::Unavailable, why));
     if !go_on() {
-        return ended("the server is stopping; the collection continues later".to_owned());
+        return ended("the server stops; the collection goes on later");
     }
     if platform.clock().now() - began.time() > COLLECT_WINDOW {
-        let hours = COLLECT_WINDOW.num_hours();
-        return ended(format!("the collection exceeded its limit of {hours} hours and starts again"));
+        return ended("the collection took more than a day and has to begin again");
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
-    platform::{Platform, nouns::Caller},
+    platform::{kernel::platform::Platform, nouns::Caller},
     store::{Drift, EnsureLayout, KINDS, LAYOUT, RebuildStep, Start, verify},
 };
 

@@ -3,17 +3,19 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
 
 use crate::{
     BoxFuture, Error, Result,
-    model::{SpaceId, Timestamp},
+    model::Timestamp,
     platform::{
-        Actor, Platform,
         content::{comments, reviews},
-        exchange::translations,
         jobs::{Effect, Job, Run},
-        library::{invites, tree},
+        kernel::{actor::Actor, platform::Platform},
+        library::{
+            follow,
+            spaces::operations::PurgeSpace,
+            tree::{self, parent},
+        },
         nouns::SpaceHandle,
         sites::{settings, structure::places},
     },
@@ -25,13 +27,6 @@ use crate::{
 
 /// Records that one transaction of the purge removes.
 const PURGE_CHUNK: u32 = 500;
-
-/// The payload of the purge job.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::platform) struct PurgeSpace {
-    pub(in crate::platform) space: SpaceId,
-    pub(in crate::platform) deleted_at: Timestamp,
-}
 
 impl<'p> SpaceHandle<'p> {
     /// Removes a deleted space permanently, also before its restore window ends: its record, revisions, comments,
@@ -66,8 +61,6 @@ impl PurgeSpace {
 
 #[async_trait]
 impl Job for PurgeSpace {
-    const KIND: &'static str = "space_purge";
-
     async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
         self.purge(platform).await?;
         Ok(Effect::Done)
@@ -113,13 +106,13 @@ impl PurgeStep {
         if self.drop_places(tx, space).await?
             || self.drop_requests(tx, space).await?
             || comments::drop_some(tx, id).await?
-            || translations::drop_some(tx, &space.id, self.now).await?
+            || follow::translations::drop_some(tx, &space.id, self.now).await?
         {
             return Ok(());
         }
         tree::drop_grants(tx, id, PURGE_CHUNK).await?;
         if tx.is_empty() {
-            invites::drop_links(tx, id).await?;
+            parent::drop_links(tx, id).await?;
         }
         if tx.is_empty() {
             let rows = tx.below(&RevisionRecord::of_space(&space.id), PURGE_CHUNK / 2).await?;

@@ -10,8 +10,9 @@ use crate::{
     platform::{
         nouns::Caller,
         people::{
+            joining::UserCreation,
             orgs::OrgCreation,
-            users::{NewToken, NewUser, TokenCreation, TokenSecret, UserCreation},
+            users::{NewToken, NewUser, TokenCreation, TokenSecret},
         },
     },
     ports::{Clock, Ids, SealingKey},

@@ -3,12 +3,19 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use async_trait::async_trait;
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     BoxFuture, Result,
-    platform::{Platform, people::joining},
-    store::{Entity as _, FeedPos, Key, KeyBuf, Operation, Tx, records::JobRecord, topic},
+    platform::{
+        kernel::{platform::Platform, request::IDEMPOTENCY_WINDOW},
+        people::joining,
+    },
+    store::{
+        Entity as _, FeedPos, Key, KeyBuf, Operation, Scan, Tx,
+        records::{IdempotencyRecord, JobRecord},
+        topic,
+    },
 };
 
 /// Retention of finished jobs.
@@ -103,3 +110,34 @@ impl Operation for DropReceipts {
         Ok(rows.len() == TIDY_CHUNK as usize)
     }
 }
+
+impl Platform {
+    /// Removes responses past their retention.
+    pub(in crate::platform) async fn tidy_answers(&self) -> Result<()> {
+        let before = self.clock().now() - IDEMPOTENCY_WINDOW;
+        while self.upkeep(&DropAnswers { before }).await? {}
+        Ok(())
+    }
+}
+
+/// Removes expired responses; `Out` is `true` if there may be more.
+struct DropAnswers {
+    before: DateTime<Utc>,
+}
+
+#[async_trait]
+impl Operation for DropAnswers {
+    type Out = bool;
+    const NAME: &'static str = "idempotency_drop";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let (from, _) = IdempotencyRecord::by_time().below();
+        let to = IdempotencyRecord::by_time().time(self.before).key();
+        let rows = tx.scan(&Scan { from, to, rev: false, limit: DROP_CHUNK }).await?;
+        tx.delete_all::<IdempotencyRecord>(&IdempotencyRecord::named_by_all(&rows)).await?;
+        Ok(rows.len() == DROP_CHUNK as usize)
+    }
+}
+
+/// Number of responses that one transaction removes.
+const DROP_CHUNK: u32 = 100;

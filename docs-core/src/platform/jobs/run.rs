@@ -7,11 +7,11 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::Job;
+use super::Payload;
 use crate::{
     Error, ErrorKind, Result,
     model::{JobId, JobProgress, JobStage, UserId},
-    platform::Platform,
+    platform::kernel::platform::Platform,
     store::{
         Tx,
         jobs::{self, Audience, BeginJob, FinishJob, JobEnd, JobOutcome, NewJob, TellProgress},
@@ -25,7 +25,7 @@ const STOP_PATIENCE: Duration = Duration::from_secs(5);
 const TOLD_PER_STAGE: u64 = 20;
 
 /// Time when the worker was stopped.
-pub(super) type Stopping = Arc<OnceLock<Instant>>;
+pub(in crate::platform) type Stopping = Arc<OnceLock<Instant>>;
 
 pub(in crate::platform) struct Run {
     /// The job as it was claimed.
@@ -38,7 +38,7 @@ pub(in crate::platform) struct Run {
 }
 
 impl Run {
-    pub(super) const fn new(job: JobRecord, stopping: Stopping) -> Self {
+    pub(in crate::platform) const fn new(job: JobRecord, stopping: Stopping) -> Self {
         Self { job, log: Vec::new(), outcome: JobOutcome { result: None, object: None }, stopping }
     }
 
@@ -122,7 +122,7 @@ impl Platform {
     /// The work runs in [`while_leased`](Self::while_leased); its outcome is passed to
     /// [`end_listed`](Self::end_listed). If the caller dies, the lease expires, and the worker that claims the job
     /// fails it through [`Job::run`].
-    pub(in crate::platform) async fn begin_listed<J: Job>(
+    pub(in crate::platform) async fn begin_listed<J: Payload>(
         &self,
         job: &J,
         subject: &str,

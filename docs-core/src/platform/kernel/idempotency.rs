@@ -5,125 +5,26 @@
 //! a repetition is answered before anything is read that the first request may have changed. Of two concurrent
 //! requests, the store commits one, and the other finds its response.
 
-mod right;
-
 use std::{
-    future::{Future, ready},
-    str::FromStr,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    future::Future,
+    sync::{Arc, atomic::Ordering},
 };
 
 use async_trait::async_trait;
-use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Serialize, de::DeserializeOwned};
 
-pub(in crate::platform) use self::right::Right;
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    Error, ErrorKind, Result,
     model::{BASE32, UserId},
-    platform::{Actor, Answer, Platform},
-    store::{
-        Answers, Entity, Hash, Operation, Scan, StoreError, StoreFailure as _, Tx, records::IdempotencyRecord,
+    platform::{
+        IDEMPOTENCY_WINDOW, IdempotentRequest,
+        kernel::{actor::Actor, platform::Platform, request::Right, write::Answer},
     },
+    store::{Answers, StoreError, StoreFailure as _, Tx, records::IdempotencyRecord},
 };
 
-/// Retention of the response to a request.
-pub const IDEMPOTENCY_WINDOW: TimeDelta = TimeDelta::hours(24);
 /// Maximum size of a stored response as JSON, in bytes. Sealed, it is well below the record limit of a store.
 pub(in crate::platform) const MAX_ANSWER: usize = 128 * 1024;
-/// Number of responses that one transaction removes.
-const DROP_CHUNK: u32 = 100;
-
-/// Caller-chosen key of a request that may be sent again without a second effect: visible ASCII characters.
-///
-/// # Example
-/// ```
-/// use docs_core::platform::IdempotencyKey;
-///
-/// assert!("8e03978e-40d5-43dd-bc93-6894a57f9324".parse::<IdempotencyKey>().is_ok());
-/// assert!("two words".parse::<IdempotencyKey>().is_err());
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct IdempotencyKey(String);
-
-/// Error for a string that is not an idempotency key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be 1 to {} visible ASCII characters", IdempotencyKey::MAX)]
-pub struct NotAnIdempotencyKey;
-
-impl IdempotencyKey {
-    /// Maximum number of characters of a key.
-    pub const MAX: usize = 255;
-}
-
-impl FromStr for IdempotencyKey {
-    type Err = NotAnIdempotencyKey;
-
-    fn from_str(text: &str) -> std::result::Result<Self, NotAnIdempotencyKey> {
-        let is_key =
-            (1..=Self::MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
-        is_key.then(|| Self(text.to_owned())).ok_or(NotAnIdempotencyKey)
-    }
-}
-
-/// A request that may be sent again: its key and a fingerprint. Clones are the same request.
-#[derive(Clone, Debug)]
-pub struct IdempotentRequest(Arc<Inner>);
-
-#[derive(Debug)]
-struct Inner {
-    key: IdempotencyKey,
-    fingerprint: Hash,
-    is_replayed: Arc<AtomicBool>,
-    /// Rights that the replay requires. Without any, no response is stored or replayed.
-    rights: Mutex<Vec<Right>>,
-}
-
-impl IdempotentRequest {
-    /// Creates a request with a key. `parts` are everything that is equal in each repetition; over HTTP: method, path
-    /// and body.
-    #[must_use]
-    pub fn new(key: IdempotencyKey, parts: &[&[u8]]) -> Self {
-        let mut hasher = blake3::Hasher::new_derive_key("docs-platform fingerprint of a request");
-        for part in parts {
-            hasher.update(&(part.len() as u64).to_be_bytes()).update(part);
-        }
-        let fingerprint = Hash::of(hasher.finalize().as_bytes());
-        Self::of(key, fingerprint, Arc::default())
-    }
-
-    /// Extends the fingerprint by parts of the request that were read later.
-    fn continued(&self, parts: &[&[u8]]) -> Self {
-        let known = [&self.0.fingerprint.as_bytes()[..]];
-        let more = Self::new(self.0.key.clone(), &[&known[..], parts].concat());
-        let is_replayed = Arc::clone(&self.0.is_replayed);
-        Self::of(self.0.key.clone(), more.0.fingerprint, is_replayed)
-    }
-
-    fn of(key: IdempotencyKey, fingerprint: Hash, is_replayed: Arc<AtomicBool>) -> Self {
-        Self(Arc::new(Inner { key, fingerprint, is_replayed, rights: Mutex::default() }))
-    }
-
-    fn require(&self, right: Right) {
-        let mut rights = self.0.rights.lock().unwrap_or_else(PoisonError::into_inner);
-        if !rights.contains(&right) {
-            rights.push(right);
-        }
-    }
-
-    fn rights(&self) -> Vec<Right> {
-        self.0.rights.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Returns `true` if the response was replayed from an earlier request.
-    #[must_use]
-    pub fn is_replayed(&self) -> bool {
-        self.0.is_replayed.load(Ordering::Relaxed)
-    }
-}
 
 impl Platform {
     /// Binds the platform to one request, which may be sent again within [`IDEMPOTENCY_WINDOW`] (24 hours).
@@ -232,13 +133,6 @@ impl Platform {
         let id = BASE32.encode(hasher.finalize().as_bytes());
         Some(KeptAnswer { platform: self, request, actor, rights, id })
     }
-
-    /// Removes responses past their retention.
-    pub(in crate::platform) async fn tidy_answers(&self) -> Result<()> {
-        let before = self.clock().now() - IDEMPOTENCY_WINDOW;
-        while self.upkeep(&DropAnswers { before }).await? {}
-        Ok(())
-    }
 }
 
 /// Storage location of the response to one request.
@@ -294,7 +188,7 @@ impl<V: Answer> Answers<V> for KeptAnswer<'_> {
         let record: Option<Arc<IdempotencyRecord>> = tx.get(&IdempotencyRecord::at(&self.id)).await?;
         let Some(record) = record.filter(|record| self.is_current(record)) else { return Ok(None) };
         for right in &self.rights {
-            right.prove(tx, self.actor).await?;
+            (self.platform.inner.prove_right)(right, tx, self.actor).await?;
         }
         self.open(&record).map(Some)
     }
@@ -321,30 +215,6 @@ impl<V: Answer> Answers<V> for KeptAnswer<'_> {
 fn storable<V: Serialize>(answer: &V) -> Result<Option<String>> {
     let json = serde_json::to_string(answer).map_err(Error::internal)?;
     Ok((json.len() <= MAX_ANSWER).then_some(json))
-}
-
-/// A response that needs no reads.
-pub(in crate::platform) fn at_once<'t, V: Send + 't>(answer: Result<V>) -> BoxFuture<'t, Result<V>> {
-    Box::pin(ready(answer))
-}
-
-/// Removes expired responses; `Out` is `true` if there may be more.
-struct DropAnswers {
-    before: DateTime<Utc>,
-}
-
-#[async_trait]
-impl Operation for DropAnswers {
-    type Out = bool;
-    const NAME: &'static str = "idempotency_drop";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let (from, _) = IdempotencyRecord::by_time().below();
-        let to = IdempotencyRecord::by_time().time(self.before).key();
-        let rows = tx.scan(&Scan { from, to, rev: false, limit: DROP_CHUNK }).await?;
-        tx.delete_all::<IdempotencyRecord>(&IdempotencyRecord::named_by_all(&rows)).await?;
-        Ok(rows.len() == DROP_CHUNK as usize)
-    }
 }
 
 #[cfg(test)]

@@ -4,132 +4,19 @@
 //! [`change`](Platform::change) and [`change_and_show`](Platform::change_and_show) read the current state in the
 //! transaction of the change, which excludes concurrent changes, and reject any other state.
 
-use std::{fmt, marker::PhantomData};
+use std::marker::PhantomData;
 
 use async_trait::async_trait;
 use serde::Serialize;
 
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
-    platform::{Actor, Answer, Platform},
-    store::{Hash, Key, Operation, Tx, Written},
+    platform::{
+        EntityTag, Precondition,
+        kernel::{actor::Actor, platform::Platform, write::Answer},
+    },
+    store::{Key, Operation, Tx, Written},
 };
-
-/// Identifier of a state of a response. Two responses with the same tag are equal byte for byte.
-///
-/// # Example
-/// ```
-/// use docs_core::platform::EntityTag;
-///
-/// let (one, other) = (EntityTag::of(&["a"])?, EntityTag::of(&["b"])?);
-/// assert_ne!(one, other);
-/// assert_eq!(EntityTag::of(&["a"])?, one);
-/// # Ok::<(), docs_core::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct EntityTag(String);
-
-impl EntityTag {
-    /// Creates a tag from its text, as sent by a caller.
-    #[must_use]
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// Computes the tag of a response.
-    ///
-    /// # Errors
-    /// `Internal` for a response that cannot be serialized.
-    pub fn of(answer: &impl Serialize) -> Result<Self> {
-        Ok(Self::of_bytes(&serde_json::to_vec(answer).map_err(Error::internal)?))
-    }
-
-    /// Computes the tag of a response that is already serialized as JSON.
-    #[must_use]
-    pub fn of_bytes(json: &[u8]) -> Self {
-        let mut text = Hash::of(json).to_string();
-        text.truncate(32);
-        Self(text)
-    }
-
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for EntityTag {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// The states of a condition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Tags {
-    /// Any existing state.
-    Any,
-    /// One of these states.
-    OneOf(Vec<EntityTag>),
-}
-
-impl Tags {
-    /// Returns `true` if the current state matches; `None` if the target does not exist.
-    #[must_use]
-    pub fn contain(&self, current: Option<&EntityTag>) -> bool {
-        match (self, current) {
-            (_, None) => false,
-            (Self::Any, Some(_)) => true,
-            (Self::OneOf(tags), Some(current)) => tags.contains(current),
-        }
-    }
-}
-
-/// Condition of a change. The default has no condition.
-///
-/// # Example
-/// ```
-/// # use docs_core::{Platform, model::{SpaceId, UpdateSpace, UserId}, platform::{EntityTag, Precondition}};
-/// # async fn example(platform: &Platform, ada: &UserId, space: &SpaceId) -> docs_core::Result<()> {
-/// let seen = platform.as_user(ada).space(space).get().await?;
-/// let unchanged = Precondition::if_match(EntityTag::of(&seen)?);
-/// let platform = platform.with_precondition(unchanged);
-/// platform.as_user(ada).space(space).update(UpdateSpace::default()).await?;
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Precondition {
-    /// The target is in one of these states.
-    pub if_match: Option<Tags>,
-    /// The target is in none of these states.
-    pub if_none_match: Option<Tags>,
-}
-
-impl Precondition {
-    /// Creates the condition that the target is in this state.
-    #[must_use]
-    pub fn if_match(tag: EntityTag) -> Self {
-        Self { if_match: Some(Tags::OneOf(vec![tag])), if_none_match: None }
-    }
-
-    /// Checks the condition for the current state; `None` if the target does not exist.
-    ///
-    /// # Errors
-    /// `Precondition` naming the condition.
-    pub fn check(&self, current: Option<&EntityTag>) -> Result<()> {
-        let refused = |why: &str| Err(Error::new(ErrorKind::Precondition, why.to_owned()));
-        match (&self.if_match, &self.if_none_match) {
-            (Some(tags), _) if !tags.contain(current) => {
-                refused("If-Match: the resource has changed; read it again, then repeat the change")
-            }
-            (_, Some(tags)) if tags.contain(current) => {
-                refused("If-None-Match: the resource exists in this state; omit the header to change it")
-            }
-            _ => Ok(()),
-        }
-    }
-}
 
 impl Platform {
     /// Binds the platform to one request with a condition: a change is made only if its target is in a matching state.

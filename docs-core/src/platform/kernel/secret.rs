@@ -1,6 +1,6 @@
 //! Random secrets that the platform issues.
 
-use crate::{model::BASE32, ports::Ids};
+use crate::{Error, Result, model::BASE32, platform::kernel::platform::Platform, ports::Ids, store::Hash};
 
 /// A secret of 256 bits, drawn for one use.
 pub(in crate::platform) struct Secret([u8; 32]);
@@ -23,5 +23,17 @@ impl Secret {
     /// Encodes the secret in hexadecimal, for use in configuration files.
     pub(in crate::platform) fn as_hex(&self) -> String {
         data_encoding::HEXLOWER.encode(&self.0)
+    }
+}
+
+impl Platform {
+    /// Seals a name deterministically: the same name always gives the same text, so the result may be cached
+    /// indefinitely.
+    pub(in crate::platform) fn seal_for_ever(&self, purpose: &str, name: &str) -> Result<String> {
+        // Different names have different nonces unless the first half of their hashes collides.
+        let of = Hash::of(format!("{purpose}!{name}").as_bytes());
+        let mut nonce = [0; 16];
+        nonce.copy_from_slice(&of.as_bytes()[..16]);
+        self.secrets().seal(purpose, name, uuid::Uuid::from_bytes(nonce)).map_err(Error::internal)
     }
 }

@@ -6,9 +6,9 @@ use crate::{
         OrgId, PageId, RevisionId, SamlProviderId, SamlService, ShareLinkId, SiteId, SpaceId, TranslationId,
         UserId, web_url,
     },
-    platform::{
-        content::read::{ContentOf, Version},
-        kernel::own_paths::{API, APP, FILES, SAML, SITES, WEBHOOKS},
+    platform::kernel::{
+        content_of::{ContentOf, Version},
+        own_paths::{API, APP, FILES, SAML, SITES, WEBHOOKS},
     },
     store::records::CommentScope,
 };

@@ -9,21 +9,23 @@ use self::change::{CollectionCreation, CollectionDeletion, CollectionUpdate, Dro
 use crate::{
     BoxFuture, Error, Result,
     model::{
-        Collection, CollectionId, CollectionObject, CollectionTitle, CollectionUrls, ContentTarget,
-        CreateCollection, MoveContent, Space, TransferContent, UpdateCollection,
+        Collection, CollectionId, CollectionTitle, ContentTarget, CreateCollection, MoveContent, Space,
+        TransferContent, UpdateCollection,
     },
     platform::{
-        Actor, Platform,
         access::{self, AccessResolver},
-        jobs::{Effect, Job, Run},
-        kernel::idempotency::Right,
-        library::tree::{ContentMove, Met, Reach, Transfer, Walk, Wanted},
-        nouns::{CollectionHandle, Collections},
+        jobs::{Effect, Job, Payload, Run},
+        kernel::{actor::Actor, platform::Platform, request::Right},
+        library::tree::{ContentMove, Met, Transfer, Walk},
+        nouns::{
+            CollectionHandle, Collections,
+            filters::{Reach, Wanted},
+        },
     },
-    policy::{CollectionAccess, OrgAction, SpaceAccess},
+    policy::{CollectionAccess, OrgAction},
     store::{
         Operation, Page, PageRequest, Tx,
-        records::{CollectionRecord, Parent, SpaceRecord},
+        records::{CollectionRecord, Parent},
     },
 };
 
@@ -36,10 +38,12 @@ pub(in crate::platform) struct PurgeGrants {
     content: String,
 }
 
+impl Payload for PurgeGrants {
+    const KIND: &'static str = "grants_purge";
+}
+
 #[async_trait]
 impl Job for PurgeGrants {
-    const KIND: &'static str = "grants_purge";
-
     async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
         let step = DropGrants(self.content);
         while platform.write(&Actor::Platform, &step).await? {}
@@ -219,27 +223,6 @@ impl<'p> CollectionHandle<'p> {
 }
 
 impl Platform {
-    /// Returns the page of spaces of a tree walk.
-    pub(in crate::platform) async fn walked_spaces(
-        &self,
-        tx: &Tx,
-        mut resolver: AccessResolver,
-        mut walk: Walk<SpaceAccess>,
-        count: Option<u64>,
-    ) -> Result<Page<Space>> {
-        while let Some(met) = walk.next(tx).await? {
-            let seen = seen_spaces(tx, &mut resolver, &met).await?;
-            for (met, access) in met.iter().zip(seen) {
-                if !walk.offer(met, access) {
-                    break;
-                }
-            }
-        }
-        let page = walk.finish(tx, count).await?;
-        let items = self.space_views(tx, &page.items).await?;
-        Ok(Page { items, next: page.next, count: page.count })
-    }
-
     async fn collection_seen(&self, tx: &Tx, actor: &Actor, id: &CollectionId) -> Result<Collection> {
         Ok(self.collection_view(&access::collection(tx, actor, id).await?))
     }
@@ -254,22 +237,6 @@ impl Platform {
         self.change_and_show(actor, operation, |done| Box::pin(self.collection_seen(done.tx, actor, id)))
             .await
     }
-
-    pub(in crate::platform) fn collection_view(&self, access: &CollectionAccess) -> Collection {
-        let collection = access.collection();
-        let (location, app) = self.urls().collection(&collection.id);
-        Collection {
-            object: CollectionObject::Is,
-            id: collection.id.clone(),
-            title: collection.title.clone(),
-            description: collection.description.clone(),
-            organization: collection.organization.clone(),
-            parent: collection.parent.clone(),
-            default_level: access.level().stated(),
-            urls: CollectionUrls { location, app },
-            permissions: access.permissions(),
-        }
-    }
 }
 
 async fn seen_collections(
@@ -283,17 +250,4 @@ async fn seen_collections(
     });
     let keys: Vec<_> = ids.map(CollectionRecord::at).collect();
     resolver.collections(tx, tx.get_many(&keys).await?).await
-}
-
-async fn seen_spaces(
-    tx: &Tx,
-    resolver: &mut AccessResolver,
-    met: &[Met],
-) -> Result<Vec<Option<SpaceAccess>>> {
-    let ids = met.iter().filter_map(|met| match &met.child {
-        ContentTarget::Space(id) => Some(id),
-        ContentTarget::Collection(_) => None,
-    });
-    let keys: Vec<_> = ids.map(SpaceRecord::at).collect();
-    resolver.spaces(tx, tx.get_many(&keys).await?).await
 }

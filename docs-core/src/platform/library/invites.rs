@@ -11,19 +11,17 @@ use crate::{
         OrgId, Patch, Role, SpaceInvite, ToCollection, ToOrganization, ToSpace, UpdateLinkInvite,
     },
     platform::{
-        Actor, Platform, access,
-        kernel::idempotency::Right,
+        access,
+        kernel::{actor::Actor, platform::Platform, request::Right},
         nouns::{InviteHandle, Invites, list_identities::tag},
+        people::joining::{Target, manage},
     },
-    policy::{CollectionAccess, CollectionAction, OrgAccess, OrgAction, SpaceAccess, SpaceAction},
+    policy::{OrgAccess, OrgAction},
     store::{
         Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx,
         records::{EmailInviteRecord, LinkGives, LinkInviteRecord},
     },
 };
-
-/// Number of links that one transaction removes.
-const DROP_CHUNK: u32 = 200;
 
 impl<'p> Invites<'p> {
     /// Lists the links that grant a role in an organization, oldest first. Links to content are not included.
@@ -157,7 +155,7 @@ impl Platform {
             (Target::Org(access), LinkGives::Member(role)) => {
                 LinkInvite::Member(member_invite(&link, *role, &access))
             }
-            _ => return Err(Error::internal("the grant of a link does not match its target")),
+            _ => return Err(Error::internal("a link leads to what it does not give a role on")),
         })
     }
 }
@@ -172,34 +170,21 @@ fn member_invite(link: &LinkInviteRecord, role: Option<Role>, reader: &OrgAccess
     }
 }
 
-/// Removes a batch of the links to deleted content; returns `true` if there may be more.
-pub(in crate::platform) async fn drop_links(tx: &mut Tx, content: &str) -> Result<bool> {
-    let rows = tx.below(&LinkInviteRecord::of_content(content), DROP_CHUNK).await?;
-    tx.delete_all::<LinkInviteRecord>(&LinkInviteRecord::named_by_all(&rows)).await?;
-    Ok(rows.len() == DROP_CHUNK as usize)
-}
-
 /// The grant of a new link.
-fn gives(new: &CreateLinkInvite) -> Result<LinkGives> {
+pub(in crate::platform) fn gives(new: &CreateLinkInvite) -> Result<LinkGives> {
     let role = match new.role {
         Patch::Keep => None,
         Patch::Clear => Some(None),
         Patch::Set(role) => Some(Some(role)),
     };
-    let other = |field: &str| {
-        Err(Error::invalid(
-            field,
-            "must not be set for a link with a role in the \
-                                                         organization",
-        ))
-    };
+    let other = |field: &str| Err(Error::invalid(field, "a link with a role in the organization has none"));
     match (role, &new.space, &new.collection) {
         (Some(_), Some(_), _) => other("space"),
         (Some(_), None, Some(_)) => other("collection"),
         (Some(_), None, None) if !new.level.is_keep() => other("level"),
         (Some(role), None, None) => Ok(LinkGives::Member(role)),
         (None, Some(_), Some(_)) => {
-            Err(Error::invalid("collection", "must not be set together with `space`"))
+            Err(Error::invalid("collection", "a link leads to a space or a collection, not to both"))
         }
         (None, Some(space), None) => {
             let id = space.parse().map_err(|_| unknown("space"))?;
@@ -210,85 +195,19 @@ fn gives(new: &CreateLinkInvite) -> Result<LinkGives> {
             Ok(LinkGives::Content(ContentTarget::Collection(id), level(new.level)?))
         }
         (None, None, None) => {
-            Err(Error::invalid("role", "is required, unless `level` is set with `space` or `collection`"))
+            Err(Error::invalid("role", "is required, or `level` with `space` or `collection`"))
         }
     }
 }
 
-fn level(level: Patch<Role>) -> Result<Role> {
-    level.apply(None).ok_or_else(|| Error::invalid("level", "must be a role"))
+pub(in crate::platform) fn level(level: Patch<Role>) -> Result<Role> {
+    level
+        .apply(None)
+        .ok_or_else(|| Error::invalid("level", "must be a role: a guest has no other on content"))
 }
 
 fn unknown(noun: &str) -> Error {
     Error::invalid(noun, format_args!("the organization has no such {noun}"))
-}
-
-/// The access of an actor to the target of a link that they may manage.
-enum Target {
-    Org(OrgAccess),
-    Space(SpaceAccess),
-    Collection(CollectionAccess),
-}
-
-/// Checks the right to manage a link.
-async fn manage(tx: &Tx, actor: &Actor, link: &LinkInviteRecord) -> Result<Target> {
-    manage_gives(tx, actor, (&link.organization, &link.gives)).await
-}
-
-/// Checks the right to manage links of an organization with this grant, and returns the access.
-async fn manage_gives(tx: &Tx, actor: &Actor, (org, gives): (&OrgId, &LinkGives)) -> Result<Target> {
-    let (target, has, gives) = match gives {
-        LinkGives::Member(_) => {
-            let access = access::org(tx, actor, org).await?;
-            access.require(OrgAction::Administrate)?;
-            return Ok(Target::Org(access));
-        }
-        LinkGives::Content(ContentTarget::Space(id), level) => {
-            let access = access::space(tx, actor, id).await?;
-            access.require(SpaceAction::Manage)?;
-            if access.space().organization != *org {
-                return Err(Error::not_found("space"));
-            }
-            let has = access.role();
-            (Target::Space(access), has, *level)
-        }
-        LinkGives::Content(ContentTarget::Collection(id), level) => {
-            let access = access::collection(tx, actor, id).await?;
-            access.require(CollectionAction::Manage)?;
-            if access.collection().organization != *org {
-                return Err(Error::not_found("collection"));
-            }
-            let has = access.role();
-            (Target::Collection(access), has, *level)
-        }
-    };
-    if has < gives {
-        return Err(Error::forbidden("level: must not be above your own role"));
-    }
-    Ok(target)
-}
-
-/// Checks the right to manage links of an organization with this grant.
-pub(in crate::platform) async fn require_link_manager(
-    tx: &Tx,
-    actor: &Actor,
-    (org, gives): (&OrgId, &LinkGives),
-) -> Result<()> {
-    manage_gives(tx, actor, (org, gives)).await.map(drop)
-}
-
-/// Checks that the user who vouches for a link may still grant its role. Otherwise the link is invalid.
-///
-/// # Errors
-/// `NotFound` if they may not, or if the target is deleted.
-pub(in crate::platform) async fn vouched(tx: &Tx, link: &LinkInviteRecord) -> Result<()> {
-    let by = Actor::User(link.vouched_by.clone());
-    match manage(tx, &by, link).await {
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => {
-            Err(Error::not_found("invite"))
-        }
-        other => other.map(drop),
-    }
 }
 
 /// Finds a link of an organization that the actor is a member of.
@@ -319,8 +238,7 @@ impl Operation for LinkInviteCreation {
         };
         manage(tx, &self.actor, &self.link).await.map_err(unknown)?;
         if !org.org().invite_links {
-            let off = "invite links are turned off for this organization; set its `inviteLinks` to turn \
-                       them on";
+            let off = "invite links of this organization are turned off; `inviteLinks` of the organization turns them on";
             return Err(Error::conflict(off));
         }
         tx.create(self.link.clone());
@@ -349,15 +267,11 @@ impl Operation for LinkInviteUpdate {
             (LinkGives::Member(_), _, Patch::Clear | Patch::Set(_)) => {
                 return Err(Error::invalid(
                     "level",
-                    "must not be set for a link with a role in the organization; change `role`",
+                    "this link has a role in the organization: change `role`",
                 ));
             }
             (LinkGives::Content(..), Patch::Clear | Patch::Set(_), _) => {
-                return Err(Error::invalid(
-                    "role",
-                    "must not be set for a link with a role on content; \
-                                                   change `level`",
-                ));
+                return Err(Error::invalid("role", "this link has a role on content: change `level`"));
             }
             (LinkGives::Member(role), change, _) => LinkGives::Member(change.apply(*role)),
             (LinkGives::Content(content, role), _, Patch::Keep) => LinkGives::Content(content.clone(), *role),

@@ -6,7 +6,8 @@ use crate::{
     BoxFuture, Error, Result,
     model::{Job, JobId, JobObject, JobResult, JobState, OrgId, SpaceId, User, UserId},
     platform::{
-        Actor, Platform, access,
+        access,
+        kernel::{actor::Actor, platform::Platform},
         nouns::{Caller, SpaceHandle, list_identities::tag},
     },
     policy::SpaceAction,

@@ -14,9 +14,8 @@ use crate::{
         UpdatePermission, UserId, UserPermission,
     },
     platform::{
-        Actor, Platform,
         access::{self, Audience, MAX_TEAM_GRANTS},
-        kernel::idempotency::{Right, at_once},
+        kernel::{actor::Actor, platform::Platform, request::Right, write::at_once},
         nouns::{
             Permissions,
             list_identities::{self, tag},

@@ -1,18 +1,13 @@
 //! Spaces.
 
 mod duplicate;
-mod operations;
+pub(in crate::platform) mod operations;
 
 mod trash;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::sync::Arc;
 
-use chrono::TimeDelta;
-
-pub(in crate::platform) use self::trash::{MarkTrash, is_deleted};
+pub(in crate::platform) use self::trash::MarkTrash;
 use self::{
     duplicate::DuplicateSpace,
     operations::{RestoreSpace, SpaceCreation, SpaceDeletion, SpaceUpdate},
@@ -20,35 +15,33 @@ use self::{
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{
-        ChangeRequestStatus, ContentTarget, CreateSpace, DefaultLevel, Emoji, MoveContent, OrgId, Patch,
-        SiteId, SiteVisibility, Space, SpaceId, SpaceObject, SpaceTitle, SpaceType, SpaceUrls, Timestamp,
-        TransferContent, UpdateSpace, UserId, Visibility, VisitorAuth, VisitorAuthBackend,
+        ContentTarget, CreateSpace, DefaultLevel, ListOrder, MemberSpace, MoveContent, OrgId, Patch, Space,
+        SpaceId, SpaceTitle, TransferContent, UpdateSpace,
     },
     platform::{
-        Actor, Platform,
+        RESTORE_WINDOW,
         access::{self, AccessResolver},
-        exchange::translations,
-        kernel::{emoji::kept_emoji, idempotency::Right},
-        library::{
-            follow::git,
-            tree::{ContentMove, Reach, Transfer, Walk, Wanted, room_in},
+        kernel::{
+            actor::{Actor, Visitor},
+            emoji::kept_emoji,
+            platform::Platform,
+            request::Right,
         },
-        nouns::{SpaceHandle, Spaces},
-        publishing::visitors::Visitor,
-        sites::{settings::SharedLink, view::Placement},
+        library::tree::{ContentMove, Transfer, Walk, room_in},
+        nouns::{
+            MemberHandle, SpaceHandle, Spaces,
+            filters::{Reach, Wanted},
+            list_identities,
+        },
+        people::members::find,
+        publishing::share_links::SharedLink,
     },
-    policy::{OrgAction, SpaceAccess, SpaceAction, SpaceProof},
+    policy::{OrgAccess, OrgAction, SpaceAction},
     store::{
-        Hash, Key, KeyBuf, Operation, Page, PageRequest, Tx,
-        records::{ChangeRequestRecord, Parent, RevisionRecord, SiteAuthRecord, SpaceRecord, counter},
-        topic,
+        Entity as _, Hash, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx,
+        records::{Parent, SpaceRecord},
     },
 };
-
-/// The period for restoring a deleted space.
-pub const RESTORE_WINDOW: TimeDelta = TimeDelta::days(7);
-/// The emoji of a space without one of its own.
-const NO_EMOJI: &str = "📘";
 
 impl<'p> Spaces<'p> {
     /// Lists the spaces of an organization that the actor may see, including those in collections, in the order of the
@@ -339,158 +332,53 @@ impl Platform {
             _ => Ok(()),
         }
     }
+}
 
-    /// Returns the views of spaces of one organization. All counters and placements take two reads.
-    pub(in crate::platform) async fn space_views(
-        &self,
-        tx: &Tx,
-        spaces: &[SpaceAccess],
-    ) -> Result<Vec<Space>> {
-        let mut counters = Vec::with_capacity(spaces.len() * 4);
-        for access in spaces {
-            let id = &access.space().id;
-            counters.push(counter(id.as_str(), "comments"));
-            counters.push(ChangeRequestRecord::count_in(id, None));
-            counters.push(ChangeRequestRecord::count_in(id, Some(ChangeRequestStatus::Open)));
-            counters.push(ChangeRequestRecord::count_in(id, Some(ChangeRequestStatus::Draft)));
-        }
-        let counts: Vec<u64> =
-            tx.numbers(&counters).await?.into_iter().map(|n| u64::try_from(n).unwrap_or(0)).collect();
-        let ids: Vec<&SpaceId> = spaces.iter().map(|access| &access.space().id).collect();
-        let mut places = self.placements(tx, &ids).await?;
-        let visitor_auth = visitor_auth(tx, places.iter().flatten()).await?;
-        for (place, access) in places.iter_mut().zip(spaces) {
-            // A deleted space is on no published site.
-            if access.space().deleted_at.is_some() {
-                *place = None;
+impl<'p> MemberHandle<'p> {
+    /// Lists the spaces that a member may see, with the member's role on each, in creation order.
+    ///
+    /// Members may list their own, administrators those of any member.
+    ///
+    /// # Errors
+    /// `Forbidden` for other actors.
+    pub fn list_spaces(
+        self,
+        order: ListOrder,
+        page: &'p PageRequest,
+    ) -> BoxFuture<'p, Result<Page<MemberSpace>>> {
+        Box::pin(async move {
+            let Self { caller, org, user } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let tx = platform.read().await?;
+            let access = access::org(&tx, actor, org).await?;
+            if actor.user() != Some(user) {
+                access.require(OrgAction::Administrate)?;
             }
-        }
-        Ok(spaces
-            .iter()
-            .zip(counts.chunks(4))
-            .zip(places)
-            .map(|((access, counts), place)| Space {
-                visitor_auth: place.as_ref().and_then(|place| visitor_auth.get(&place.site.id)).cloned(),
-                ..self.space_view(access, counts, place.as_ref())
-            })
-            .collect())
-    }
-
-    /// Returns a space as a visitor sees it, without its collection and data about its members.
-    pub(in crate::platform) fn space_of_visitor(&self, access: &SpaceAccess, place: &Placement) -> Space {
-        Space { parent: None, ..self.space_view(access, &[0; 4], Some(place)) }
-    }
-
-    fn space_view(&self, access: &SpaceAccess, counts: &[u64], place: Option<&Placement>) -> Space {
-        let space = access.space();
-        let (location, app) = self.urls().space(&space.id);
-        // A space that inherits its level is visible to everyone who may see the collection.
-        let unpublished = match (&space.parent, space.default_level) {
-            (Some(_), DefaultLevel::Inherit) => Visibility::InCollection,
-            _ => Visibility::Private,
-        };
-        let visibility = place.map_or(unpublished, |place| place.site.visibility.into());
-        let published = place.map(|place| place.url.clone());
-        let public = published.clone().filter(|_| visibility == Visibility::Public);
-        Space {
-            object: SpaceObject::Is,
-            id: space.id.clone(),
-            kind: SpaceType::Is,
-            title: space.title.clone(),
-            emoji: shown_emoji(space),
-            visibility,
-            created_at: space.created_at,
-            updated_at: space.updated_at,
-            deleted_at: space.deleted_at,
-            restorable_until: space.deleted_at.map(|at| Timestamp::new(at.time() + RESTORE_WINDOW)),
-            edit_mode: space.edit_mode,
-            urls: SpaceUrls { location, app, published, public, icon: space.icon.clone() },
-            organization: space.organization.clone(),
-            parent: space.parent.clone(),
-            git_sync: space.git.as_ref().map(|git| git.info.clone()),
-            visitor_auth: None,
-            revision: space.head.clone(),
-            default_level: access.level().stated(),
-            comments: counts[0],
-            change_requests: counts[1],
-            change_requests_open: counts[2],
-            change_requests_draft: counts[3],
-            permissions: access.permissions(),
-        }
-    }
-}
-
-/// Returns the visitor authentication of those sites that are restricted to authenticated visitors.
-async fn visitor_auth(
-    tx: &Tx,
-    places: impl Iterator<Item = &Placement>,
-) -> Result<BTreeMap<SiteId, VisitorAuth>> {
-    let closed = places.filter(|place| place.site.visibility == SiteVisibility::VisitorAuth);
-    let sites: BTreeSet<&SiteId> = closed.map(|place| &place.site.id).collect();
-    let keys: Vec<Key> = sites.iter().map(|site| SiteAuthRecord::at(site)).collect();
-    let records = tx.get_many::<SiteAuthRecord>(&keys).await?;
-    let shown = sites.into_iter().zip(records).filter_map(|(site, record)| {
-        let auth = match record {
-            Some(record) if record.backend == VisitorAuthBackend::Integration => {
-                VisitorAuth::Integration { integration: record.integration.clone()? }
+            let member = find(&tx, org, user).await?;
+            let own = OrgAccess::of_member(Some(Arc::clone(access.org())), Some(&*member))?;
+            let (mut theirs, mut mine) =
+                (AccessResolver::of(own, Some(user.clone())), AccessResolver::new(access, actor));
+            let rev = order == ListOrder::Desc;
+            let spec = ListSpec {
+                prefix: SpaceRecord::of_org(org),
+                rev,
+                identity: list_identities::spaces_of_member(user),
+            };
+            let mut list = Lister::new(spec, page)?;
+            while let Some(rows) = list.rows(&tx).await? {
+                let keys: Vec<Key> = SpaceRecord::named_by_all(&rows);
+                let seen = theirs.spaces(&tx, tx.get_many::<SpaceRecord>(&keys).await?).await?;
+                list.offer_all(&rows, seen);
             }
-            _ => VisitorAuth::Custom,
-        };
-        Some((site.clone(), auth))
-    });
-    Ok(shown.collect())
-}
-
-/// The emoji that a space shows.
-fn shown_emoji(space: &SpaceRecord) -> Emoji {
-    space.emoji.clone().or_else(|| Emoji::new(NO_EMOJI).ok()).unwrap_or_else(|| unreachable!())
-}
-
-/// The first revision of a space.
-fn first_revision(space: &SpaceRecord, by: &UserId) -> RevisionRecord {
-    let (head, id) = (space.head.clone(), space.id.clone());
-    RevisionRecord {
-        number: Some(1),
-        ..RevisionRecord::new(head, id, space.root, space.created_at, by.clone())
+            let page = list.finish(&tx, None).await?;
+            // Permissions in the views are those of the reader, which differ from the member's for an administrator.
+            let records = page.items.iter().map(|space| Some(Arc::clone(space.space()))).collect();
+            let seen: Vec<_> = mine.spaces(&tx, records).await?.into_iter().flatten().collect();
+            let shown = platform.space_views(&tx, &seen).await?;
+            let items = page.items.iter().zip(shown);
+            let items =
+                items.map(|(theirs, space)| MemberSpace { permission: theirs.role(), space }).collect();
+            Ok(Page { items, next: page.next, count: page.count })
+        })
     }
-}
-
-/// Stores a new space with its first revision.
-pub(in crate::platform) fn create_in(tx: &mut Tx, record: SpaceRecord, by: &UserId) -> Arc<SpaceRecord> {
-    let record = SpaceRecord { revisions: 1, ..record };
-    tx.create(first_revision(&record, by));
-    tx.feed(topic::HEAD, KeyBuf::new("head").part(record.id.as_str()).key());
-    tx.create(record)
-}
-
-/// Makes a new revision the head of a space.
-pub(in crate::platform) async fn move_head(
-    tx: &mut Tx,
-    proof: &SpaceProof,
-    revision: RevisionRecord,
-) -> Result<()> {
-    let space = proof.space();
-    let new = SpaceRecord {
-        head: revision.id.clone(),
-        root: revision.root,
-        updated_at: revision.created_at.later_than(space.updated_at),
-        ..SpaceRecord::clone(space)
-    };
-    move_head_to(tx, proof, new, revision).await
-}
-
-/// Makes a new revision the head of a space together with other changes of the space. Enqueues the synchronization with
-/// its repository, and its translations.
-pub(in crate::platform) async fn move_head_to(
-    tx: &mut Tx,
-    proof: &SpaceProof,
-    new: SpaceRecord,
-    revision: RevisionRecord,
-) -> Result<()> {
-    tx.feed(topic::HEAD, KeyBuf::new("head").part(new.id.as_str()).key());
-    let number = proof.space().revisions + 1;
-    let revision = tx.create(RevisionRecord { number: Some(number), ..revision });
-    let space = tx.put(&**proof.space(), SpaceRecord { revisions: number, ..new })?;
-    git::follow(tx, &space, &revision).await?;
-    translations::follow_source(tx, &space, &revision).await
 }

@@ -5,18 +5,17 @@
 //! transaction.
 
 mod moving;
-mod parent;
+pub(in crate::platform) mod parent;
 mod room;
 mod transfer;
 mod walk;
 
-pub use self::walk::Reach;
 pub(in crate::platform) use self::{
     moving::ContentMove,
     parent::{chain, check_depth, check_number, drop_grants, named_parent, require_parent, room_in},
     room::{Gap, make_room},
     transfer::Transfer,
-    walk::{Met, Walk, Wanted},
+    walk::{Met, Walk},
 };
 
 /// Maximum number of children of a collection, without deleted spaces. Deleting a collection moves all of them in one

@@ -1,8 +1,8 @@
 //! Addresses of nouns that consist of more than one id.
 
 use crate::{
-    model::{CollectionId, ContentTarget, OrgId, RevisionId, SiteId, SpaceId},
-    platform::{content::read::ContentOf, sites::site::SiteOf},
+    model::{CollectionId, CommentId, ContentTarget, OrgId, RevisionId, SiteId, SpaceId},
+    platform::kernel::{content_of::ContentOf, request::Right},
 };
 
 /// The ids of a site.
@@ -57,5 +57,36 @@ impl GrantTarget<'_> {
             Self::Collection(id) => ContentTarget::Collection(id.clone()),
             Self::Space(id) => ContentTarget::Space(id.clone()),
         }
+    }
+}
+
+impl Right {
+    /// The right to manage a site.
+    pub(in crate::platform) fn of_site(at: SiteRef<'_>) -> Self {
+        Self::Site(at.org.clone(), at.site.clone())
+    }
+}
+
+/// Address of a comment, which its replies belong to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// The content that the comment is on.
+    pub of: ContentOf,
+    pub comment: CommentId,
+}
+
+/// The site to read, and the share link of the request.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::platform) struct SiteOf<'a> {
+    pub org: &'a OrgId,
+    pub site: &'a SiteId,
+    /// The key of a share link of the site. It grants access to visitors, and addresses contain it. An invalid key has
+    /// no effect.
+    pub share_key: Option<&'a str>,
+}
+
+impl<'a> From<SiteRef<'a>> for SiteOf<'a> {
+    fn from(SiteRef { org, site }: SiteRef<'a>) -> Self {
+        Self { org, site, share_key: None }
     }
 }

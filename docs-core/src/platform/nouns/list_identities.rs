@@ -2,17 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::filters::{AuditFilter, CommentQuery, Reach, RequestFilter, SiteFilter, TeamFilter, Wanted};
 use crate::{
     content::LinkTarget,
     model::{
         BrokenContext, ContentTarget, LinkStatus, ListOrder, OrgId, PageId, Role, SiteId, SpaceId, UserId,
-    },
-    platform::{
-        content::{change_requests::RequestFilter, comments::CommentQuery},
-        host::audit::AuditFilter,
-        library::tree::{Reach, Wanted},
-        people::teams::TeamFilter,
-        sites::site::SiteFilter,
     },
     store::ListIdentity,
 };

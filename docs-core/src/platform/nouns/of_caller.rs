@@ -2,17 +2,14 @@
 
 use super::{
     Caller, CollectionHandle, CommentHandle, ContentAddress, ContentHandle, GrantTarget, OrgHandle, Orgs,
-    Permissions, RequestRef, SpaceHandle, UserHandle, Users, Who,
+    Permissions, RequestRef, SpaceHandle, UserHandle, Users, Who, addresses::Thread,
 };
 use crate::{
     model::{CollectionId, ContentTarget, OrgId, SpaceId, UserId},
-    platform::{
-        Actor, Platform,
-        content::{
-            comments::Thread,
-            read::{ContentOf, Version},
-        },
-        publishing::visitors::Visitor,
+    platform::kernel::{
+        actor::{Actor, Visitor},
+        content_of::{ContentOf, Version},
+        platform::Platform,
     },
 };
 

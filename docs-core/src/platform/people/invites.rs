@@ -10,12 +10,12 @@ use crate::{
     BoxFuture, Error, Result,
     model::{EmailInvite, InviteEmail, InviteId, InviteUsers, InvitedUsers, Patch, Role, Timestamp, UserId},
     platform::{
-        Actor, access,
-        kernel::idempotency::{Right, at_once},
+        access,
+        kernel::{actor::Actor, request::Right, write::at_once},
         nouns::{Invites, list_identities::tag},
         people::{
-            members::{join, user_of},
-            users::check_email,
+            members::join,
+            users::{check_email, user_of},
         },
     },
     policy::OrgAction,

@@ -7,16 +7,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
-    model::{ContentTarget, Grantee, InviteId, JobId, JoinedOrganization, OrgId, Role, Timestamp, UserId},
-    platform::{
-        Actor, Platform, access,
-        jobs::{Effect, Job, Run},
-        library::{invites, spaces},
-        nouns::InviteHandle,
-        people::members::{Joined, join, user_of},
+    model::{
+        ContentTarget, Grantee, InviteId, JobId, JoinedOrganization, OrgId, Role, Timestamp, User, UserId,
     },
+    platform::{
+        access,
+        jobs::{Effect, Job, Payload, Run},
+        kernel::{actor::Actor, platform::Platform},
+        nouns::{InviteHandle, Users},
+        people::{
+            members::{Joined, join},
+            users::{NewUser, check_email, user_of},
+        },
+    },
+    policy::{CollectionAccess, CollectionAction, OrgAccess, OrgAction, SpaceAccess, SpaceAction},
     store::{
-        Entity, Operation, Scan, Tx, decode, id_of, jobs,
+        Entity, Key, Operation, Scan, Tx, decode, id_of, jobs,
         records::{
             EmailInviteRecord, GrantRecord, LinkGives, LinkInviteRecord, MemberRecord, OrgRecord, UserRecord,
         },
@@ -64,10 +70,12 @@ impl RedeemInvites {
     }
 }
 
+impl Payload for RedeemInvites {
+    const KIND: &'static str = "invites_redeem";
+}
+
 #[async_trait]
 impl Job for RedeemInvites {
-    const KIND: &'static str = "invites_redeem";
-
     async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
         self.redeem(platform).await?;
         Ok(Effect::Done)
@@ -166,7 +174,7 @@ async fn join_by_link(
     if !org.invite_links {
         return Err(Error::forbidden("invite links are turned off for this organization"));
     }
-    invites::vouched(tx, link).await?;
+    vouched(tx, link).await?;
     match &link.gives {
         LinkGives::Member(role) => raise(tx, MemberRecord::joining(&org.id, user, *role, now)).await,
         LinkGives::Content(content, level) => {
@@ -209,7 +217,7 @@ async fn grant(
         grantee: Grantee::User(user.clone()),
         role: level,
         granted_at: now,
-        space_deleted: spaces::is_deleted(tx, content).await?,
+        space_deleted: access::is_deleted(tx, content).await?,
     };
     match tx.get::<GrantRecord>(&GrantRecord::of_user(content.id(), user)).await? {
         Some(old) => drop(tx.put(&*old, GrantRecord { granted_at: old.granted_at, ..new })?),
@@ -273,4 +281,123 @@ impl Operation for DropInvites {
         tx.delete_all::<EmailInviteRecord>(&EmailInviteRecord::named_by_all(&rows)).await?;
         Ok(rows.len() == INVITES_AT_ONCE as usize)
     }
+}
+
+impl<'p> Users<'p> {
+    /// Creates a user, who joins every organization that invited the address. Reserved for the platform itself.
+    ///
+    /// # Errors
+    /// `Conflict` if the e-mail address is in use; `Invalid` if it is malformed.
+    pub fn create(self, user: NewUser) -> BoxFuture<'p, Result<User>> {
+        Box::pin(async move {
+            let (platform, actor) = (self.caller.platform, &self.caller.actor());
+            actor.require_platform()?;
+            let record = platform.new_user(&user)?;
+            platform.write(actor, &UserCreation { user: record.clone(), job: platform.id() }).await?;
+            platform.welcome(&record.id).await;
+            Ok(platform.user_view(&record))
+        })
+    }
+}
+
+impl Platform {
+    pub(in crate::platform) fn new_user(&self, user: &NewUser) -> Result<UserRecord> {
+        check_email("email", &user.email)?;
+        Ok(UserRecord {
+            id: self.id(),
+            display_name: user.display_name.to_string(),
+            email: user.email.to_string(),
+            photo: None,
+            created_at: self.now(),
+        })
+    }
+}
+
+pub(in crate::platform) struct UserCreation {
+    pub(in crate::platform) user: UserRecord,
+    /// The job that redeems the user's invitations if the request does not get to it.
+    pub(in crate::platform) job: JobId,
+}
+
+#[async_trait]
+impl Operation for UserCreation {
+    type Out = ();
+    const NAME: &'static str = "user_create";
+
+    fn taken(&self, _key: &Key) -> Error {
+        Error::conflict("email: another user has this address")
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        tx.create(self.user.clone());
+        RedeemInvites::enqueue(tx, &self.user, &self.job).await
+    }
+}
+
+/// Checks that the user who vouches for a link may still grant its role. Otherwise the link is invalid.
+///
+/// # Errors
+/// `NotFound` if they may not, or if the target is deleted.
+pub(in crate::platform) async fn vouched(tx: &Tx, link: &LinkInviteRecord) -> Result<()> {
+    let by = Actor::User(link.vouched_by.clone());
+    match manage(tx, &by, link).await {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => {
+            Err(Error::not_found("invite"))
+        }
+        other => other.map(drop),
+    }
+}
+
+/// The access of an actor to the target of a link that they may manage.
+pub(in crate::platform) enum Target {
+    Org(OrgAccess),
+    Space(SpaceAccess),
+    Collection(CollectionAccess),
+}
+
+/// Checks the right to manage a link.
+pub(in crate::platform) async fn manage(tx: &Tx, actor: &Actor, link: &LinkInviteRecord) -> Result<Target> {
+    manage_gives(tx, actor, (&link.organization, &link.gives)).await
+}
+
+/// Checks the right to manage links of an organization with this grant, and returns the access.
+async fn manage_gives(tx: &Tx, actor: &Actor, (org, gives): (&OrgId, &LinkGives)) -> Result<Target> {
+    let (target, has, gives) = match gives {
+        LinkGives::Member(_) => {
+            let access = access::org(tx, actor, org).await?;
+            access.require(OrgAction::Administrate)?;
+            return Ok(Target::Org(access));
+        }
+        LinkGives::Content(ContentTarget::Space(id), level) => {
+            let access = access::space(tx, actor, id).await?;
+            access.require(SpaceAction::Manage)?;
+            if access.space().organization != *org {
+                return Err(Error::not_found("space"));
+            }
+            let has = access.role();
+            (Target::Space(access), has, *level)
+        }
+        LinkGives::Content(ContentTarget::Collection(id), level) => {
+            let access = access::collection(tx, actor, id).await?;
+            access.require(CollectionAction::Manage)?;
+            if access.collection().organization != *org {
+                return Err(Error::not_found("collection"));
+            }
+            let has = access.role();
+            (Target::Collection(access), has, *level)
+        }
+    };
+    if has < gives {
+        return Err(Error::forbidden("level: a link gives no more than who manages it has"));
+    }
+    Ok(target)
+}
+
+/// Checks the right to manage links of an organization with this grant.
+pub(in crate::platform) async fn require_link_manager(
+    tx: &Tx,
+    actor: &Actor,
+    (org, gives): (&OrgId, &LinkGives),
+) -> Result<()> {
+    manage_gives(tx, actor, (org, gives)).await.map(drop)
 }

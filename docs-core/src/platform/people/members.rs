@@ -10,24 +10,21 @@ use async_trait::async_trait;
 
 pub use self::list::MemberFilter;
 pub(in crate::platform) use self::{
-    join::{Joined, join, user_of},
+    join::{Joined, join},
     leave::ClearMember,
 };
 use crate::{
     BoxFuture, Error, Result,
-    model::{
-        ListOrder, Member, MemberObject, MemberSpace, OrgId, Patch, Role, Timestamp, UpdateMember, UserId,
-        Visit,
-    },
+    model::{Member, MemberObject, OrgId, Patch, Role, UpdateMember, UserId},
     platform::{
-        Actor, Platform,
-        access::{self, AccessResolver},
-        nouns::{MemberHandle, OrgHandle, list_identities},
+        access,
+        kernel::{actor::Actor, platform::Platform},
+        nouns::MemberHandle,
     },
-    policy::{OrgAccess, OrgAction},
+    policy::OrgAction,
     store::{
-        Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, key,
-        records::{GrantRecord, MemberRecord, SpaceRecord, TeamMemberRecord},
+        Key, Operation, Tx, key,
+        records::{GrantRecord, MemberRecord, TeamMemberRecord},
     },
 };
 
@@ -67,76 +64,6 @@ impl<'p> MemberHandle<'p> {
             let Self { caller, org, user } = self;
             let (platform, actor) = (caller.platform, &caller.actor());
             platform.set_member(actor, org, user, Set::Sso).await
-        })
-    }
-
-    /// Lists the spaces that a member may see, with the member's role on each, in creation order.
-    ///
-    /// Members may list their own, administrators those of any member.
-    ///
-    /// # Errors
-    /// `Forbidden` for other actors.
-    pub fn list_spaces(
-        self,
-        order: ListOrder,
-        page: &'p PageRequest,
-    ) -> BoxFuture<'p, Result<Page<MemberSpace>>> {
-        Box::pin(async move {
-            let Self { caller, org, user } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let access = access::org(&tx, actor, org).await?;
-            if actor.user() != Some(user) {
-                access.require(OrgAction::Administrate)?;
-            }
-            let member = find(&tx, org, user).await?;
-            let own = OrgAccess::of_member(Some(Arc::clone(access.org())), Some(&*member))?;
-            let (mut theirs, mut mine) =
-                (AccessResolver::of(own, Some(user.clone())), AccessResolver::new(access, actor));
-            let rev = order == ListOrder::Desc;
-            let spec = ListSpec {
-                prefix: SpaceRecord::of_org(org),
-                rev,
-                identity: list_identities::spaces_of_member(user),
-            };
-            let mut list = Lister::new(spec, page)?;
-            while let Some(rows) = list.rows(&tx).await? {
-                let keys: Vec<Key> = SpaceRecord::named_by_all(&rows);
-                let seen = theirs.spaces(&tx, tx.get_many::<SpaceRecord>(&keys).await?).await?;
-                list.offer_all(&rows, seen);
-            }
-            let page = list.finish(&tx, None).await?;
-            // Permissions in the views are those of the reader, which differ from the member's for an administrator.
-            let records = page.items.iter().map(|space| Some(Arc::clone(space.space()))).collect();
-            let seen: Vec<_> = mine.spaces(&tx, records).await?.into_iter().flatten().collect();
-            let shown = platform.space_views(&tx, &seen).await?;
-            let items = page.items.iter().zip(shown);
-            let items =
-                items.map(|(theirs, space)| MemberSpace { permission: theirs.role(), space }).collect();
-            Ok(Page { items, next: page.next, count: page.count })
-        })
-    }
-}
-
-impl<'p> OrgHandle<'p> {
-    /// Records a visit of the actor and returns a visitor token for the sites of the organization; guests get no token.
-    ///
-    /// The token is passed as [`ResolveVisitor::jwt_token`](crate::model::ResolveVisitor::jwt_token). It expires at its
-    /// `exp`, and earlier if the member leaves or the organization stops accepting their sign-in: a token that was
-    /// requested with an API token opens no site once the organization requires single sign-on, except for
-    /// administrators.
-    ///
-    /// # Errors
-    /// `Forbidden` for the platform itself; `NotFound` unless the actor is a member.
-    pub fn ping(self) -> BoxFuture<'p, Result<Visit>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let user = actor.require_user()?.clone();
-            let ping = PingMember { actor: actor.clone(), org: org.clone(), user, now: platform.now() };
-            let token = platform
-                .upkeep_and_show(&ping, |done| Box::pin(platform.member_token(done.tx, (org, actor))));
-            Ok(Visit { platform_visitor_claims: token.await? })
         })
     }
 }
@@ -242,30 +169,6 @@ impl Operation for SetMember {
             spare_administrator(tx, &old).await?;
         }
         if new != *old {
-            tx.put(&*old, new)?;
-        }
-        Ok(())
-    }
-}
-
-struct PingMember {
-    actor: Actor,
-    org: OrgId,
-    user: UserId,
-    now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for PingMember {
-    type Out = ();
-    const NAME: &'static str = "member_ping";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        access::org(tx, &self.actor, &self.org).await?;
-        let old = find(tx, &self.org, &self.user).await?;
-        // The latest visit wins, regardless of the order of the pings.
-        if old.last_seen_at < Some(self.now) {
-            let new = MemberRecord { last_seen_at: Some(self.now), ..MemberRecord::clone(&old) };
             tx.put(&*old, new)?;
         }
         Ok(())

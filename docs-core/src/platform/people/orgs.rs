@@ -12,9 +12,10 @@ use crate::{
         OrganizationUrls, Role, Subdomain, SubdomainObject, UpdateAccount, UpdateOrganization, UserId,
     },
     platform::{
-        Actor, Platform, access,
+        access,
+        kernel::{actor::Actor, platform::Platform},
         nouns::{Caller, OrgHandle, Orgs, list_identities::tag},
-        people::members::user_of,
+        people::users::user_of,
     },
     policy::{OrgAccess, OrgAction},
     ports::id_text,

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 
 pub(in crate::platform) use self::{
     login::SAML_LOGIN_WINDOW,
-    refusal::{MOST_UNSIGNED, Unsigned},
+    refusal::MOST_UNSIGNED,
     session::{SESSION_WINDOW, require_current},
 };
 pub use self::{
@@ -26,19 +26,16 @@ use crate::{
         UpdateSamlProvider,
     },
     platform::{
-        Actor, Platform, access,
-        kernel::idempotency::Right,
+        access::{self, MAX_PROVIDERS, active_providers},
+        kernel::{actor::Actor, platform::Platform, request::Right},
         nouns::{OrgHandle, SamlProviderHandle, SamlProviders, list_identities::tag},
     },
     policy::{OrgAccess, OrgAction},
     store::{
-        Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx,
+        Key, ListSpec, Lister, Operation, Page, PageRequest, Tx,
         records::{SamlProviderRecord, SamlRefusalRecord, TeamRecord},
     },
 };
-
-/// Maximum number of SAML providers of an organization.
-pub(in crate::platform) const MAX_PROVIDERS: u32 = 50;
 
 impl<'p> SamlProviders<'p> {
     /// Lists the SAML providers of an organization, oldest first.
@@ -249,7 +246,7 @@ impl Platform {
 }
 
 /// Returns a SAML provider if the actor administrates its organization.
-async fn provider(
+pub(in crate::platform) async fn provider(
     tx: &Tx,
     actor: &Actor,
     (org, id): (&OrgId, &SamlProviderId),
@@ -259,17 +256,6 @@ async fn provider(
     let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
     let provider = provider.filter(|provider| provider.organization == *org);
     Ok((access, provider.ok_or_else(|| Error::not_found("SAML provider"))?))
-}
-
-/// The active providers of an organization, oldest first.
-pub(in crate::platform) async fn active_providers(
-    tx: &Tx,
-    org: &OrgId,
-) -> Result<Vec<Arc<SamlProviderRecord>>> {
-    let rows = tx.below(&SamlProviderRecord::of_org(org), MAX_PROVIDERS).await?;
-    let keys: Vec<Key> = SamlProviderRecord::named_by_all(&rows);
-    let providers = tx.get_many::<SamlProviderRecord>(&keys).await?.into_iter().flatten();
-    Ok(providers.filter(|provider| provider.is_active()).collect())
 }
 
 /// Returns a provider if it is active.

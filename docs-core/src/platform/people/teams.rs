@@ -15,8 +15,8 @@ use crate::{
         TeamMembership, TeamObject, UpdateTeam, UpdateTeamMembers, UserId,
     },
     platform::{
-        Actor, Platform, access,
-        kernel::idempotency::Right,
+        TeamFilter, access,
+        kernel::{actor::Actor, platform::Platform, request::Right},
         nouns::{
             MemberHandle, TeamHandle, Teams,
             list_identities::{self, tag},
@@ -31,16 +31,6 @@ use crate::{
 
 /// Maximum number of members that one request adds, changes or removes. They fit into one transaction.
 pub(in crate::platform) const MAX_MEMBER_CHANGES: usize = 300;
-
-/// A filter for teams.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TeamFilter {
-    /// Selects teams whose members this user may manage, by user id: the teams they own, or all teams for an
-    /// administrator.
-    pub owner: Option<String>,
-    /// Selects teams by a part of their title, case-insensitively.
-    pub title: Option<String>,
-}
 
 impl<'p> Teams<'p> {
     /// Lists the teams of an organization by title.

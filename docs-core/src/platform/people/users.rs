@@ -8,13 +8,11 @@ use async_trait::async_trait;
 
 use self::known::knows;
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
-    model::{BASE32, BoundedText, JobId, OrgId, Timestamp, TokenId, User, UserId, UserObject, UserUrls},
+    BoxFuture, Error, Result,
+    model::{BASE32, BoundedText, OrgId, Timestamp, TokenId, User, UserId, UserObject, UserUrls},
     platform::{
-        Actor, Platform,
-        kernel::token_user::TokenUser,
+        kernel::{actor::Actor, platform::Platform},
         nouns::{Caller, UserHandle, Users, list_identities::tag},
-        people::{joining::RedeemInvites, saml},
     },
     store::{
         Batches, Entity, Hash, Key, ListSpec, Lister, MAX_SCAN, Operation, Page, PageRequest, Tx, Value,
@@ -181,21 +179,6 @@ impl<'p> UserHandle<'p> {
 }
 
 impl<'p> Users<'p> {
-    /// Creates a user, who joins every organization that invited the address. Reserved for the platform itself.
-    ///
-    /// # Errors
-    /// `Conflict` if the e-mail address is in use; `Invalid` if it is malformed.
-    pub fn create(self, user: NewUser) -> BoxFuture<'p, Result<User>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            actor.require_platform()?;
-            let record = platform.new_user(&user)?;
-            platform.write(actor, &UserCreation { user: record.clone(), job: platform.id() }).await?;
-            platform.welcome(&record.id).await;
-            Ok(platform.user_view(&record))
-        })
-    }
-
     /// Lists all users in id order. Reserved for the platform itself.
     ///
     /// # Errors
@@ -236,45 +219,6 @@ impl<'p> Users<'p> {
 }
 
 impl Platform {
-    /// Authenticates a bearer token: of a user, or of a site visitor with a content token.
-    ///
-    /// A token is looked up by the hash of its secret, so no secrets are compared. Timing differences could reveal a
-    /// hash at most, from which the secret cannot be derived.
-    ///
-    /// # Errors
-    /// `Unauthenticated` for an unknown or expired token. The token of a single sign-on session ends with its provider,
-    /// with a change of the provider's trust settings, and with the membership of its user.
-    pub fn authenticate<'a>(&'a self, secret: &'a str) -> BoxFuture<'a, Result<Actor>> {
-        Box::pin(async move {
-            let unknown = || Error::new(ErrorKind::Unauthenticated, "the token is not valid");
-            let tx = self.read().await?;
-            let token: Option<Arc<TokenRecord>> =
-                tx.get(&TokenRecord::at(&Hash::of(secret.as_bytes()))).await?;
-            let token = match token {
-                None if is_content_token(secret) => return self.visitor_of(secret).map(Actor::Visitor),
-                token => token.ok_or_else(unknown)?,
-            };
-            if token.expires_at.is_some_and(|end| end <= self.now()) {
-                return Err(Error::new(ErrorKind::Unauthenticated, "the token has expired"));
-            }
-            if let Some(session) = &token.sso {
-                saml::require_current(&tx, &token.user, session).await?;
-            }
-            Ok(Actor::Token(TokenUser::of(&token, self.urls())))
-        })
-    }
-
-    pub(in crate::platform) fn new_user(&self, user: &NewUser) -> Result<UserRecord> {
-        check_email("email", &user.email)?;
-        Ok(UserRecord {
-            id: self.id(),
-            display_name: user.display_name.to_string(),
-            email: user.email.to_string(),
-            photo: None,
-            created_at: self.now(),
-        })
-    }
-
     pub(in crate::platform) fn new_token(
         &self,
         user: &UserId,
@@ -293,10 +237,7 @@ impl Platform {
             }
             // Restricted to characters that a header can contain.
             Some(secret) if !secret.bytes().all(|byte| byte.is_ascii_graphic()) => {
-                return Err(Error::invalid(
-                    "secret",
-                    "must consist of ASCII letters, digits and punctuation",
-                ));
+                return Err(Error::invalid("secret", "must be of ASCII letters, digits and punctuation"));
             }
             Some(secret) => secret,
             None => self.token_secret(),
@@ -391,48 +332,23 @@ pub(in crate::platform) fn check_email(field: &str, email: &str) -> Result<()> {
     Ok(())
 }
 
-pub(in crate::platform) struct UserCreation {
-    pub(in crate::platform) user: UserRecord,
-    /// The job that redeems the user's invitations if the request does not get to it.
-    pub(in crate::platform) job: JobId,
-}
 /// Rejects actors other than the owner of the token and the platform.
 fn own_token(actor: &Actor, user: &UserId) -> Result<()> {
     match actor {
         Actor::Platform => Ok(()),
         Actor::User(me) if me == user => Ok(()),
-        Actor::Token(token) if token.session_of().is_some() => {
-            Err(Error::forbidden("a single sign-on session cannot create, list or revoke tokens"))
-        }
+        Actor::Token(token) if token.session_of().is_some() => Err(Error::forbidden(
+            "a session of single sign-on makes, lists and revokes no tokens: they would outlast it",
+        )),
         Actor::Token(token) if token.user() == user => Ok(()),
         Actor::User(_) | Actor::Token(_) | Actor::Visitor(_) => {
-            Err(Error::forbidden("only the user can create, list and revoke their tokens"))
+            Err(Error::forbidden("tokens are made, listed and revoked by the user they are for"))
         }
     }
-}
-
-/// Returns `true` if a secret has the form of a content token: three parts, the first a JSON object.
-fn is_content_token(secret: &str) -> bool {
-    secret.starts_with("eyJ") && secret.split('.').count() == 3
 }
 
 async fn require_user(tx: &Tx, id: &UserId) -> Result<Arc<UserRecord>> {
     tx.get(&UserRecord::at(id)).await?.ok_or_else(|| Error::not_found("user"))
-}
-
-#[async_trait]
-impl Operation for UserCreation {
-    type Out = ();
-    const NAME: &'static str = "user_create";
-
-    fn taken(&self, _key: &Key) -> Error {
-        Error::conflict("email: is in use by another user")
-    }
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        tx.create(self.user.clone());
-        RedeemInvites::enqueue(tx, &self.user, &self.job).await
-    }
 }
 
 pub(in crate::platform) struct TokenCreation(pub(in crate::platform) TokenRecord);
@@ -449,7 +365,7 @@ impl Operation for TokenCreation {
     const NAME: &'static str = "token_create";
 
     fn taken(&self, _key: &Key) -> Error {
-        Error::conflict("secret: is in use by another token")
+        Error::conflict("secret: a token has this secret already")
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
@@ -480,6 +396,11 @@ impl Operation for RevokeToken {
         }
         Err(Error::not_found("token"))
     }
+}
+
+pub(in crate::platform) async fn user_of(tx: &Tx, user: &UserId) -> Result<Arc<UserRecord>> {
+    let found: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(user)).await?;
+    found.ok_or_else(|| Error::not_found("user"))
 }
 
 #[cfg(test)]

@@ -9,10 +9,10 @@ use std::{
 
 use crate::{
     Result,
-    model::{SectionGroupId, SectionId, SiteSpaceId},
+    model::{SectionGroupId, SectionId, SiteSpaceId, SpaceId},
     store::{
         Entity, Key, MAX_SCAN, Tx,
-        records::{FormerPath, SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord},
+        records::{FormerPath, SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
 
@@ -486,6 +486,20 @@ fn latest<'a, T: 'a>(
 pub(in crate::platform) fn is_same(path: &str, segment: &str) -> bool {
     path == segment || path.to_lowercase() == segment.to_lowercase()
 }
+
+/// The spaces of a site that are not deleted.
+pub(in crate::platform) type LiveSpaces = BTreeMap<SpaceId, Arc<SpaceRecord>>;
+
+/// Loads the spaces of an outline that are not deleted.
+pub(in crate::platform) async fn live_spaces(tx: &Tx, outline: &Outline) -> Result<LiveSpaces> {
+    let ids: BTreeSet<&SpaceId> = outline.all_places().into_iter().map(|place| &place.space).collect();
+    let keys: Vec<Key> = ids.into_iter().map(SpaceRecord::at).collect();
+    let spaces = tx.get_many::<SpaceRecord>(&keys).await?.into_iter().flatten();
+    let live = spaces.filter(|space| space.deleted_at.is_none());
+    Ok(live.map(|space| (space.id.clone(), space)).collect())
+}
+
+pub(in crate::platform) type SharedSite = Arc<SiteRecord>;
 
 #[cfg(test)]
 mod tests;

@@ -11,14 +11,18 @@ use crate::{
         ResolvedUrl, SiteId, SiteVisibility,
     },
     platform::{
-        Platform,
-        kernel::urls::percent_encoded,
+        kernel::{
+            actor::{Pass, Signer, Visitor},
+            platform::Platform,
+            urls::percent_encoded,
+        },
         publishing::{
             address::Address,
+            keys::signing_key,
             outline::Found,
-            visitors::{Pass, Reader, Signer, Visit, Visitor, jwt, pass},
+            share_links::share_key,
+            visitors::{Reader, Visit, jwt, pass},
         },
-        sites::settings::{share_key, signing_key},
     },
     store::{
         Key, MAX_KEY, Tx,

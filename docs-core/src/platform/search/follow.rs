@@ -24,7 +24,7 @@ use crate::{
         Attribute, ContentError, PageEntry, Rendering, RevisionChange, Undecided, View, document, work_on,
     },
     model::{Block, BlockKind, Node, PageId, SpaceId},
-    platform::{Platform, jobs::unpanicked},
+    platform::{jobs::unpanicked, kernel::platform::Platform},
     ports::{
         SearchError, SearchIndex,
         search::{IndexChange, IndexedSpace, PageDocument, Section},
@@ -86,8 +86,8 @@ impl Follower {
         }
     }
 
-    pub(in crate::platform) fn index(&self) -> &dyn SearchIndex {
-        self.index.as_ref()
+    pub(in crate::platform) fn index(&self) -> &Arc<dyn SearchIndex> {
+        &self.index
     }
 
     /// Returns `true` if the index was complete once, in this process or before. A persistent index shows that by
@@ -150,7 +150,7 @@ impl Platform {
     /// Updates the search index to the current state of the store.
     pub(in crate::platform) async fn index_all(&self) -> Result<()> {
         let Some(follower) = self.follower() else { return Ok(()) };
-        while let Round::Some = self.index_some(follower).await? {}
+        while let Round::Some = self.index_some(&follower).await? {}
         Ok(())
     }
 
@@ -161,17 +161,17 @@ impl Platform {
     /// # Errors
     ///
     /// `Unavailable` if that takes too long; `Precondition` if there is no index.
-    pub(super) async fn searchable_index(&self) -> Result<&dyn SearchIndex> {
+    pub(super) async fn searchable_index(&self) -> Result<Arc<dyn SearchIndex>> {
         let missing = || Error::new(ErrorKind::Precondition, "this server has no search index");
         let follower = self.follower().ok_or_else(missing)?;
         let catching_up = async {
             while !follower.is_caught_up().await? {
-                self.index_some(follower).await?;
+                self.index_some(&follower).await?;
             }
             Ok(())
         };
         match tokio::time::timeout(INDEX_PATIENCE, catching_up).await {
-            Ok(caught_up) => caught_up.map(|()| follower.index()),
+            Ok(caught_up) => caught_up.map(|()| Arc::clone(follower.index())),
             Err(_) => Err(not_caught_up()),
         }
     }
@@ -437,5 +437,11 @@ fn without_conditions(block: &mut Block) {
         let mut undecided = Undecided::default();
         fragment.nodes.retain(|block| !undecided.hides(block) && !matches!(block.kind, BlockKind::If { .. }));
         fragment.nodes.iter_mut().for_each(without_conditions);
+    }
+}
+
+impl Platform {
+    pub(in crate::platform) fn follower(&self) -> Option<Arc<Follower>> {
+        self.inner.memory.find()
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::{
     Result,
     model::{CollectionId, ContentTarget, SpaceId, TeamId, UserId},
-    platform::{Actor, access::AccessResolver},
+    platform::{access::AccessResolver, kernel::actor::Actor},
     policy::{OrgAccess, OrgAction},
     ports::search::Scope,
     store::{

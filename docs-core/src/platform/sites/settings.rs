@@ -13,17 +13,15 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 pub(in crate::platform) use self::{
-    auth::signing_key,
     customization::{customizations, drop_override},
     redirects::{PurgeRedirects, drop_redirects, drop_some_redirects},
-    share_links::{SharedLink, share_key},
 };
 use crate::{
     Error, Result,
     model::{JobId, SiteId, Timestamp},
     platform::{
-        Platform,
-        jobs::{Effect, Job, Run},
+        jobs::{Effect, Job, Payload, Run},
+        kernel::platform::Platform,
     },
     store::{
         Entity, Indexed, Key, Operation, Tx, jobs,
@@ -60,10 +58,12 @@ pub(in crate::platform) struct PurgeSettings {
     site: SiteId,
 }
 
+impl Payload for PurgeSettings {
+    const KIND: &'static str = "site_settings_purge";
+}
+
 #[async_trait]
 impl Job for PurgeSettings {
-    const KIND: &'static str = "site_settings_purge";
-
     async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
         while platform.upkeep(&self).await? {}
         Ok(Effect::Done)

@@ -3,11 +3,7 @@
 pub(in crate::platform) mod change;
 mod hostname;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    iter, slice,
-    sync::Arc,
-};
+use std::{collections::BTreeSet, iter, slice};
 
 use self::change::{PublishSite, SiteCreation, SiteDeletion, SiteUpdate};
 use crate::{
@@ -15,19 +11,26 @@ use crate::{
     content::{Edit, NewBody, NewPage, PageKind, PagePatch},
     model::{
         CreateSite, CreateSpace, NewSpace, OrgId, Patch, PublishedSite, PublishedSiteObject, Site, SiteId,
-        SiteSpaceId, SiteSpacesInput, SiteTitle, SiteType, SpaceId, SpaceTitle, UpdateSite,
+        SiteSpaceId, SiteSpacesInput, SiteTitle, SpaceId, SpaceTitle, UpdateSite,
     },
     platform::{
-        Actor, Platform, access,
-        host::collect::StoringSince,
-        kernel::{idempotency::Right, site_hosts},
-        nouns::{SiteHandle, SiteRef, Sites, list_identities},
+        SiteFilter, access,
+        kernel::{
+            actor::{Actor, Visitor},
+            platform::Platform,
+            request::Right,
+            site_hosts,
+            storing::StoringSince,
+        },
+        nouns::{SiteHandle, SiteRef, Sites, addresses::SiteOf, list_identities},
         publishing::{
-            outline::Outline,
-            visitors::{Visit, Visitor},
+            outline::{Outline, live_spaces},
+            share_links::SharedLink,
+            visitors::Visit,
         },
         sites::{
-            settings::{SharedLink, customizations},
+            manage::untitled,
+            settings::customizations,
             structure::mount,
             view::{Opened, Viewer, default_spaces},
         },
@@ -39,36 +42,11 @@ use crate::{
     },
 };
 
-/// A filter for sites.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SiteFilter {
-    /// Selects sites with this space.
-    pub space: Option<String>,
-    /// Selects sites by a part of their title, case-insensitively.
-    pub title: Option<String>,
-    /// Selects only published, or only unpublished sites.
-    pub published: Option<bool>,
-    /// Selects sites of these types; all if empty.
-    pub types: Vec<SiteType>,
-}
-
-impl SiteFilter {
-    fn fits(&self, site: &SiteRecord) -> bool {
-        self.published.is_none_or(|wanted| site.published == wanted)
-            && (self.types.is_empty() || self.types.contains(&site.kind))
-            && self.title.as_ref().is_none_or(|part| site.title.to_lowercase().contains(&part.to_lowercase()))
-    }
-
-    fn drops_some(&self) -> bool {
-        *self != Self::default()
-    }
-}
-
 /// Maximum number of initial spaces of a site.
 pub(in crate::platform) const MAX_FIRST_SPACES: usize = 100;
 /// The text of the sample space's page.
 const SAMPLE_PAGE: &str = "This is the first page of a new space.\n\nOpen a change request to edit it, and merge the request: \
-                      every site with this space then shows the new content.\n";
+                      every site that shows this space then shows what you wrote.\n";
 
 impl<'p> Sites<'p> {
     /// Lists the sites of an organization, oldest first.
@@ -337,10 +315,10 @@ fn wanted_spaces(new: &CreateSite) -> Result<(Vec<SpaceId>, Option<NewSpace>)> {
         None => Ok((Vec::new(), wants_new.then_some(NewSpace::Empty))),
         Some(SiteSpacesInput::New(kind)) => Ok((Vec::new(), Some(*kind))),
         Some(SiteSpacesInput::Existing(ids)) if ids.len() > MAX_FIRST_SPACES => {
-            Err(Error::invalid("spaces", format_args!("must have at most {MAX_FIRST_SPACES} spaces")))
+            Err(Error::invalid("spaces", format_args!("must be at most {MAX_FIRST_SPACES}")))
         }
         Some(SiteSpacesInput::Existing(ids)) if wants_new && !ids.is_empty() => {
-            Err(Error::invalid("createSpace", "must not be set together with `spaces`"))
+            Err(Error::invalid("createSpace", "name spaces, or have one created, not both"))
         }
         Some(SiteSpacesInput::Existing(ids)) => {
             let unknown = |at| Error::invalid(&format!("spaces[{at}]"), "no such space");
@@ -350,38 +328,11 @@ fn wanted_spaces(new: &CreateSite) -> Result<(Vec<SpaceId>, Option<NewSpace>)> {
     }
 }
 
-pub(in crate::platform) fn untitled() -> Error {
-    Error::internal("the constant title is within the limit")
-}
-
 /// The title of a site that is created without one.
 fn default_title(space: Option<&SpaceRecord>, org: &str) -> Result<SiteTitle> {
     let from_space = space.and_then(|space| SiteTitle::cut(&space.title));
     from_space.or_else(|| SiteTitle::cut(org)).ok_or_else(untitled)
 }
-
-/// Parses the id of a site space in a request.
-pub(in crate::platform) fn parse_place(field: &str, id: &str) -> Result<SiteSpaceId> {
-    id.parse().map_err(|_| Error::invalid(field, "the site has no such site space"))
-}
-
-/// The site to read, and the share link of the request.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::platform) struct SiteOf<'a> {
-    pub org: &'a OrgId,
-    pub site: &'a SiteId,
-    /// The key of a share link of the site. It grants access to visitors, and addresses contain it. An invalid key has
-    /// no effect.
-    pub share_key: Option<&'a str>,
-}
-
-impl<'a> From<SiteRef<'a>> for SiteOf<'a> {
-    fn from(SiteRef { org, site }: SiteRef<'a>) -> Self {
-        Self { org, site, share_key: None }
-    }
-}
-
-pub(in crate::platform) type SharedSite = Arc<SiteRecord>;
 
 impl Platform {
     /// Opens a snapshot and the site in it, if the actor may view it.
@@ -440,16 +391,4 @@ async fn sites_with(tx: &Tx, actor: &Actor, space: &str) -> Result<BTreeSet<Site
         sites.extend(rows.iter().filter_map(|(row, _)| key::segments(row).get(2)?.parse().ok()));
     }
     Ok(sites)
-}
-
-/// The spaces of a site that are not deleted.
-pub(in crate::platform) type LiveSpaces = BTreeMap<SpaceId, Arc<SpaceRecord>>;
-
-/// Loads the spaces of an outline that are not deleted.
-pub(in crate::platform) async fn live_spaces(tx: &Tx, outline: &Outline) -> Result<LiveSpaces> {
-    let ids: BTreeSet<&SpaceId> = outline.all_places().into_iter().map(|place| &place.space).collect();
-    let keys: Vec<Key> = ids.into_iter().map(SpaceRecord::at).collect();
-    let spaces = tx.get_many::<SpaceRecord>(&keys).await?.into_iter().flatten();
-    let live = spaces.filter(|space| space.deleted_at.is_none());
-    Ok(live.map(|space| (space.id.clone(), space)).collect())
 }

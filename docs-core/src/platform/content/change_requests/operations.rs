@@ -12,8 +12,9 @@ use crate::{
         UpdateChangeRequest, UserId,
     },
     platform::{
-        Actor, access,
-        library::{follow::git, spaces::move_head},
+        access,
+        kernel::actor::Actor,
+        library::{follow::git, head::move_head},
     },
     policy::{SpaceAction, SpaceProof},
     store::{

@@ -6,10 +6,11 @@ use crate::{
     Error, Result,
     model::{CommentId, CommentReplyId, CommentStatus, RevisionId, UserId},
     platform::{
-        Actor, access,
-        content::{
-            change_requests,
-            read::{ContentOf, Version},
+        access,
+        content::change_requests,
+        kernel::{
+            actor::Actor,
+            content_of::{ContentOf, Version},
         },
     },
     policy::SpaceAccess,

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{CommentedContent, Thread, text::body_of};
+use super::{CommentedContent, text::body_of};
 use crate::{
     Error, Result,
     content::{PageEntry, PageKind, Rendering, View, document},
@@ -14,7 +14,11 @@ use crate::{
         CommentState, CommentTarget, ContentFormat, EmojiReaction, PageBase, PageId, Reactor, Timestamp,
         User, UserId, UserUrls,
     },
-    platform::{Actor, Platform, content::read::page_base},
+    platform::{
+        content::read::page_base,
+        kernel::{actor::Actor, platform::Platform},
+        nouns::addresses::Thread,
+    },
     store::{
         Key, Tx,
         records::{CommentRecord, Posted, Reactions, ReplyRecord},

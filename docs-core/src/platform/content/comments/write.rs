@@ -5,16 +5,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::{CommentedContent, Thread, text};
+use super::{CommentedContent, text};
 use crate::{
     Error, Result,
     model::{
         CommentId, CommentInput, CommentReplyId, CommentStatus, CommentText, Emoji, JobId, Timestamp, UserId,
     },
     platform::{
-        Actor, Platform,
-        content::read::ContentOf,
-        jobs::{Effect, Job, Run},
+        jobs::{Effect, Job, Payload, Run},
+        kernel::{actor::Actor, content_of::ContentOf, platform::Platform},
+        nouns::addresses::Thread,
     },
     policy::{CommentAction, SpaceAction},
     store::{
@@ -36,10 +36,12 @@ pub(in crate::platform) struct PurgeReplies {
     comment: CommentId,
 }
 
+impl Payload for PurgeReplies {
+    const KIND: &'static str = "comment_replies_purge";
+}
+
 #[async_trait]
 impl Job for PurgeReplies {
-    const KIND: &'static str = "comment_replies_purge";
-
     async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
         while platform.write(&Actor::Platform, &DropReplies(self.comment.clone())).await? {}
         Ok(Effect::Done)

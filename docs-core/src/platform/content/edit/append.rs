@@ -8,18 +8,21 @@ use super::ApplyEdits;
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::{ContentError, Edit},
-    model::{EditMode, JobResult, RevisionId, UserId},
+    model::{JobResult, RevisionId, UserId},
     platform::{
-        Actor, Answer, Platform, access,
-        content::{
-            change_requests::{find, require_living},
-            read::{ContentOf, Version},
-        },
-        host::collect::StoringSince,
+        access,
+        content::change_requests::{find, require_living},
         jobs::{Run, finish_in},
-        library::spaces::move_head,
+        kernel::{
+            actor::Actor,
+            content_of::{ContentOf, Version},
+            platform::Platform,
+            storing::StoringSince,
+            write::Answer,
+        },
+        library::head::{move_head, require_live},
     },
-    policy::{SpaceAction, SpaceProof},
+    policy::SpaceAction,
     store::{
         Hash, Operation, Tx,
         jobs::{FinishJob, JobOutcome},
@@ -73,7 +76,7 @@ impl Platform {
         let tx = self.read().await?;
         let proof = access::space(&tx, actor, &of.space).await?.require(SpaceAction::Edit)?;
         let request = match &of.version {
-            Version::Revision(_) => return Err(Error::invalid("version", "a revision is immutable")),
+            Version::Revision(_) => return Err(Error::invalid("version", "a revision never changes")),
             Version::Live => {
                 require_live(&proof)?;
                 None
@@ -131,23 +134,13 @@ impl Platform {
                 return Ok(answer);
             }
         }
-        Err(Error::conflict("the content kept changing; try again"))
-    }
-}
-
-/// Rejects live content that only change requests may change.
-pub(in crate::platform) fn require_live(proof: &SpaceProof) -> Result<()> {
-    match proof.space().edit_mode {
-        EditMode::Live => Ok(()),
-        EditMode::Locked => Err(Error::conflict(
-            "the live content of this space is locked; use a change request, or set `editMode` to `live`",
-        )),
+        Err(Error::conflict("the content kept changing meanwhile; try again"))
     }
 }
 
 /// Rejects a space that has moved to another object domain than that of the stored files.
 fn require_domain(space: &SpaceRecord, domain: &str) -> Result<()> {
-    if space.domain == domain { Ok(()) } else { Err(Error::conflict("the space has changed; try again")) }
+    if space.domain == domain { Ok(()) } else { Err(Error::conflict("the space has moved; try again")) }
 }
 
 /// Adds the name of the page or file to the error of an edit.
@@ -159,7 +152,7 @@ fn named(error: ContentError, edits: &[Edit]) -> Error {
                 Some(Edit::PutFile { entry, .. }) => &entry.name,
                 _ => "",
             };
-            Error::new(ErrorKind::Invalid, format!("url: cannot import `{title}`: {field} {message}"))
+            Error::new(ErrorKind::Invalid, format!("url: `{title}` cannot be imported: {field} {message}"))
         }
         other => other.into(),
     }

@@ -21,7 +21,10 @@ use crate::{
         BoundedText, ContentEdit, ContentRef, DocumentInput, FileId, InsertFile, InsertPageChange, MediaType,
         PageFields, PageId, Patch, ReusableId, UpdatePageChange,
     },
-    platform::{Platform, content::files::NewFile, host::collect::StoringSince, kernel::emoji::kept_emoji},
+    platform::{
+        content::files::NewFile,
+        kernel::{emoji::kept_emoji, platform::Platform, storing::StoringSince},
+    },
     store::records::{ChangeRequestRecord, SpaceRecord},
 };
 

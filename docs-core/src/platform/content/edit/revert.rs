@@ -6,7 +6,7 @@ use crate::{
     Error, Result,
     content::{Edit, NewBody, Rendering, View, document},
     model::{PageId, RevertPageChange, RevisionId},
-    platform::Platform,
+    platform::kernel::platform::Platform,
     store::{
         Hash,
         records::{ChangeRequestRecord, RevisionRecord, SpaceRecord},

@@ -10,12 +10,11 @@ use crate::{
     content::{Edit, check_file_name},
     model::{BoundedText, FileId, MAX_FILE_BYTES, MediaType, RevisionFile, UserId},
     platform::{
-        Actor, Platform,
         content::{
             files::{Bearer, FileWriter, media_type},
-            read::{ContentOf, Shown},
+            read::Shown,
         },
-        kernel::idempotency::Right,
+        kernel::{actor::Actor, content_of::ContentOf, platform::Platform, request::Right},
         nouns::ContentHandle,
     },
     policy::SpaceAction,

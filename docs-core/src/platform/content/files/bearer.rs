@@ -5,7 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, ErrorKind, Result,
     model::{OrgId, SpaceId, UserId},
-    platform::{Actor, Platform, access, kernel::token_user::TokenUser, publishing::visitors::VisitorBearer},
+    platform::{
+        access,
+        kernel::{actor::Actor, platform::Platform, token_user::TokenUser},
+        publishing::visitors::VisitorBearer,
+    },
     store::Tx,
 };
 

@@ -13,8 +13,8 @@ use crate::{
         RevisionPage, Space, VersionContext,
     },
     platform::{
-        Platform,
         content::{files::Bearer, read::Shown},
+        kernel::platform::Platform,
     },
     store::records::SpaceRecord,
 };

@@ -7,7 +7,7 @@ use crate::{
     Error, Result,
     content::{Link, LinkRange, LinkSource, LinkTarget, Standing, View},
     model::{LinkStatus, RevisionId},
-    platform::Platform,
+    platform::kernel::platform::Platform,
     store::{CursorFingerprint, Hash, Key, records::ChangeRequestRecord, seal_cursor},
 };
 

@@ -16,9 +16,9 @@ use crate::{
         User, UserId,
     },
     platform::{
-        Actor, Platform,
         access::{self, AccessResolver},
         content::{files::Bearer, openapi_specs},
+        kernel::{actor::Actor, platform::Platform},
     },
     policy::{OrgAction, SpaceAccess},
     store::{

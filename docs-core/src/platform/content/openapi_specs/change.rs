@@ -10,8 +10,9 @@ use crate::{
     Error, Result,
     model::{JobId, OpenApiSpecId, OpenApiSpecSlug, OrgId, SpecProcessingState, SpecVisibility, Timestamp},
     platform::{
-        Actor, Platform, access,
-        jobs::{Effect, Job, Run},
+        access,
+        jobs::{Effect, Job, Payload, Run},
+        kernel::{actor::Actor, platform::Platform},
     },
     policy::OrgAction,
     store::{
@@ -182,10 +183,12 @@ pub(in crate::platform) struct PurgeSpec {
     spec: OpenApiSpecId,
 }
 
+impl Payload for PurgeSpec {
+    const KIND: &'static str = "openapi_spec_purge";
+}
+
 #[async_trait]
 impl Job for PurgeSpec {
-    const KIND: &'static str = "openapi_spec_purge";
-
     async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
         let step = PurgeVersions { spec: self.spec };
         while platform.write(&Actor::Platform, &step).await? {}

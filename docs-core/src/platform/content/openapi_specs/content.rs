@@ -13,8 +13,9 @@ use crate::{
         OpenApiSpecVersionObject, OpenApiSpecVersionUrls, OrgId, SpecVisibility,
     },
     platform::{
-        Actor, Platform, access,
+        access,
         content::files::{Bearer, FilePlace, FileReach, StoredFile},
+        kernel::{actor::Actor, platform::Platform},
     },
     policy::OrgAction,
     ports::SpecFormat,

@@ -7,7 +7,7 @@ use super::process::Failure;
 use crate::{
     Error, ErrorKind, Result,
     model::SpecErrorCode,
-    platform::{Platform, jobs::unpanicked},
+    platform::{jobs::unpanicked, kernel::platform::Platform},
     ports::{Fetched, MAX_SPEC_BYTES, ReadSpec, SpecError, SpecFile, SpecFiles, WebError},
     store::records::{OpenApiSpecRecord, StoredSpecSource},
 };

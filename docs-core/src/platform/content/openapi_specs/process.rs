@@ -21,8 +21,8 @@ use crate::{
         without_nul,
     },
     platform::{
-        Platform,
-        jobs::{Effect, Job, Run, unpanicked},
+        jobs::{Effect, Job, Payload, Run, unpanicked},
+        kernel::platform::Platform,
     },
     ports::{ReadSpec, ReadSpecFile, SpecFiles, SpecFormat, SpecProblem},
     store::{
@@ -84,10 +84,12 @@ impl ProcessSpec {
     }
 }
 
+impl Payload for ProcessSpec {
+    const KIND: &'static str = "openapi_spec_process";
+}
+
 #[async_trait]
 impl Job for ProcessSpec {
-    const KIND: &'static str = "openapi_spec_process";
-
     async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
         let start = RoundStart { round: self.clone(), now: platform.now() };
         let Some(spec) = platform.upkeep(&start).await? else { return Ok(Effect::Done) };

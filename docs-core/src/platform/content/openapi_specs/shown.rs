@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Result,
     model::{BlockKind, ContentRef, Document, OpenApiSpecVersionId, OrgId, Part},
-    platform::Platform,
+    platform::kernel::platform::Platform,
     store::records::OpenApiSpecVersionRecord,
 };
 
@@ -55,7 +55,8 @@ impl Platform {
             let tx = self.read().await?;
             let Some(record) = find(&tx, org, &slug).await? else { continue };
             let Some(version) = record.last_version.clone() else { continue };
-            let kept = &self.inner.spec_details.0;
+            let cache = self.inner.memory.of::<SpecDetailCache>();
+            let kept = &cache.0;
             let key = |subject: &SpecSubject| (version.clone(), subject.clone());
             let missing: Vec<&SpecSubject> =
                 subjects.iter().filter(|subject| kept.get(&key(subject)).is_none()).collect();

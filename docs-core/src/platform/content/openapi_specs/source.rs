@@ -8,8 +8,8 @@ use crate::{
     Error, ErrorKind, Result,
     model::{OpenApiSpecId, SpecSource, web_url},
     platform::{
-        Platform,
         content::files::{FilePlace, FileWriter},
+        kernel::platform::Platform,
     },
     ports::SpecReader,
     store::{

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::{ContentOf, Version};
 use crate::{
     BoxFuture, Result,
     content::{self, Content, FileEntry, PageEntry, ReusableEntry, RevisionChange, View},
@@ -11,8 +10,13 @@ use crate::{
         PageId, ReusableContentAttributes, ReusableId, RevisionSemanticChanges, SemanticChange, SpaceId,
     },
     platform::{
-        Actor, Platform, access,
+        access,
         content::{change_requests, files::Bearer, revisions},
+        kernel::{
+            actor::Actor,
+            content_of::{ContentOf, Version},
+            platform::Platform,
+        },
         nouns::ContentHandle,
     },
     policy::SpaceAccess,

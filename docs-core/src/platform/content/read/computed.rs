@@ -8,8 +8,8 @@ use crate::{
     content::{PageEntry, PageTree, TreePage, UniqueNames, document},
     model::{ContentFormat, Document, DocumentPage, Icon, OrgId, PageBase, PageId, PageUrls, RevisionPage},
     platform::{
-        Platform,
         content::computed::{self, ComputedPlaces, MadePage, OpenApiSource, Place},
+        kernel::platform::Platform,
         publishing::visitors::ContentFilter,
     },
     store::records::SpaceRecord,

@@ -7,13 +7,13 @@
 
 use std::sync::Arc;
 
-use super::{ContentOf, Located};
+use super::Located;
 use crate::{
     BoxFuture, Error, Result,
     content::{Body, ContentError, Evaluated, LinkTarget, Rendering, SharedDocument, Term, Terms},
     model::{Document, PageId, ReusableId, SpaceId, Variables},
     platform::{
-        Platform,
+        kernel::{content_of::ContentOf, platform::Platform},
         nouns::{ContentHandle, SpaceHandle},
         publishing::visitors::ContentFilter,
     },
@@ -159,16 +159,6 @@ impl Platform {
             [one] => Ok(Body::of(*one)),
             _ => Terms::try_from(terms).map(Body::Conflict).map_err(|_| missing()),
         }
-    }
-
-    /// Seals a name deterministically: the same name always gives the same text, so the result may be cached
-    /// indefinitely.
-    pub(in crate::platform) fn seal_for_ever(&self, purpose: &str, name: &str) -> Result<String> {
-        // Different names have different nonces unless the first half of their hashes collides.
-        let of = Hash::of(format!("{purpose}!{name}").as_bytes());
-        let mut nonce = [0; 16];
-        nonce.copy_from_slice(&of.as_bytes()[..16]);
-        self.secrets().seal(purpose, name, uuid::Uuid::from_bytes(nonce)).map_err(Error::internal)
     }
 }
 

@@ -8,12 +8,8 @@ use crate::{
     content::Evaluated,
     model::{PageId, PublishedUrl, ResolvedUrl, RevisionId, SpaceId},
     platform::{
-        Platform,
-        publishing::{
-            address::Address,
-            resolve::Asked,
-            visitors::{Visit, Visitor},
-        },
+        kernel::{actor::Visitor, platform::Platform},
+        publishing::{address::Address, resolve::Asked, visitors::Visit},
     },
     store::{Tx, records::SiteRecord},
 };

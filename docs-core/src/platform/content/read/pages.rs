@@ -7,7 +7,9 @@ use crate::{
     Error, Result,
     content::{Evaluated, PageEntry, Rendering, UniqueNames, document, work_on},
     model::{ContentFormat, PageId, RevisionPage},
-    platform::{Platform, content::computed::OpenApiSource, publishing::visitors::ContentFilter},
+    platform::{
+        content::computed::OpenApiSource, kernel::platform::Platform, publishing::visitors::ContentFilter,
+    },
 };
 
 /// Maximum depth of returned pages. Content is less deep.

@@ -1,14 +1,13 @@
 //! The tags of content, derived from its revision without reading the content.
 
-use super::{Located, Version};
+use super::Located;
 use crate::{
     BoxFuture, Result,
     content::PageTree,
     model::{Revision, RevisionId},
     platform::{
-        Actor, Platform,
         content::{files::Bearer, revisions},
-        kernel::precondition::EntityTag,
+        kernel::{actor::Actor, content_of::Version, platform::Platform, request::EntityTag},
         nouns::ContentHandle,
     },
     store::records::SpaceRecord,

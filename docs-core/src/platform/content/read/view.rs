@@ -14,7 +14,9 @@ use crate::{
         Revision, RevisionFile, RevisionObject, RevisionPage, RevisionType, RevisionUrls, Timestamp,
     },
     platform::{
-        Actor, Platform, content::files::Bearer, publishing::visitors::ContentFilter, sites::view::Placement,
+        content::files::Bearer,
+        kernel::{actor::Actor, platform::Platform},
+        publishing::{placement::Placement, visitors::ContentFilter},
     },
     store::{
         Tx,

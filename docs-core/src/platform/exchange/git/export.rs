@@ -31,8 +31,8 @@ use crate::{
     },
     model::{JobResult, JobStage, RevisionId},
     platform::{
-        Actor, Platform,
-        jobs::{Effect, Job, Progress, Run},
+        jobs::{Effect, Job, Payload, Progress, Run},
+        kernel::{actor::Actor, platform::Platform},
     },
     ports::{Checkout, Commit, GitError, PushRequest, Signature},
     store::{
@@ -54,11 +54,13 @@ const COMMITTER_NAME: &str = "Docs Platform";
 /// An address in the reserved domain `.invalid`, which nobody can own.
 const COMMITTER_EMAIL: &str = "git-export@docs-platform.invalid";
 
-#[async_trait]
-impl Job for ExportPayload {
+impl Payload for ExportPayload {
     const KIND: &'static str = "git_export";
     const WAITS_FOR_HOSTS: bool = true;
+}
 
+#[async_trait]
+impl Job for ExportPayload {
     async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
         let mut progress = run.progress(platform);
         for _ in 0..MAX_ATTEMPTS {

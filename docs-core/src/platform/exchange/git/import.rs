@@ -23,8 +23,8 @@ use crate::{
     Error, Result,
     model::{JobResult, JobStage, RevisionId},
     platform::{
-        Actor, Platform,
-        jobs::{Effect, Job, Progress, Run},
+        jobs::{Effect, Job, Payload, Progress, Run},
+        kernel::{actor::Actor, platform::Platform},
     },
     ports::Checkout,
     store::{
@@ -33,11 +33,13 @@ use crate::{
     },
 };
 
-#[async_trait]
-impl Job for ImportPayload {
+impl Payload for ImportPayload {
     const KIND: &'static str = "git_import";
     const WAITS_FOR_HOSTS: bool = true;
+}
 
+#[async_trait]
+impl Job for ImportPayload {
     async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
         platform.import_job(self, run).await
     }

@@ -11,8 +11,8 @@ mod webhook;
 use std::sync::Arc;
 
 use self::operations::{Change, ChangeGitSync, RemoveGitSync, RunGitSync};
+pub(in crate::platform) use self::webhook::MAX_DELIVERY;
 pub use self::webhook::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer};
-pub(in crate::platform) use self::{look::RepositoryLook, webhook::MAX_DELIVERY};
 use super::{
     no_git,
     sync::{check_shown, check_url, git_error, path_error, url_purpose},
@@ -25,11 +25,8 @@ use crate::{
         SetGitSync, SpaceId, is_full_ref,
     },
     platform::{
-        Actor, Platform, access,
-        kernel::{
-            idempotency::{Right, at_once},
-            secret::Secret,
-        },
+        access,
+        kernel::{actor::Actor, platform::Platform, request::Right, secret::Secret, write::at_once},
         library::follow::git,
         nouns::SpaceHandle,
     },

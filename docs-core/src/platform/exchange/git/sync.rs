@@ -16,9 +16,10 @@ use crate::{
         has_credentials, is_written_out, web_url, without_nul,
     },
     platform::{
-        Actor, Platform, access,
-        jobs::{Job, Run},
-        library::spaces::move_head_to,
+        access,
+        jobs::{Payload, Run},
+        kernel::{actor::Actor, platform::Platform},
+        library::{follow::git::lane, head::move_head_to},
     },
     policy::{SpaceAction, SpaceProof},
     ports::{Checkout, Commit, FetchRequest, GitAccess, GitError, RepoEntryKind},
@@ -436,11 +437,6 @@ pub(super) fn check_shown(field: &str, url: Option<&str>) -> Result<()> {
     }
 }
 
-/// The job lane of a space's imports and exports.
-pub(in crate::platform) fn lane(space: &SpaceId) -> String {
-    format!("git:{space}")
-}
-
 /// Enqueues the job of an import or export.
 pub(super) struct EnqueueGitSync<R> {
     pub(super) actor: Actor,
@@ -452,10 +448,10 @@ pub(super) struct EnqueueGitSync<R> {
 #[async_trait]
 impl<R: SyncRequest> Operation for EnqueueGitSync<R>
 where
-    SyncPayload<R>: Job,
+    SyncPayload<R>: Payload,
 {
     type Out = ();
-    const NAME: &'static str = <SyncPayload<R> as Job>::KIND;
+    const NAME: &'static str = <SyncPayload<R> as Payload>::KIND;
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let space = &self.payload.space;

@@ -23,7 +23,7 @@ use crate::{
         yield_to_others,
     },
     model::{ContentRef, FileId, PageId, ReusableId, without_nul},
-    platform::{Platform, content::files::NewFile},
+    platform::{content::files::NewFile, kernel::platform::Platform},
     ports::MAX_TEXTS_BYTES,
 };
 

@@ -13,7 +13,7 @@ use crate::{
         markdown::{cover_of, parse_page, web_reference},
     },
     model::{ContentRef, FileId, MediaType, PageId, without_nul},
-    platform::{Platform, content::files::NewFile},
+    platform::{content::files::NewFile, kernel::platform::Platform},
     ports::{
         ConvertError, ConvertedPage, Converter, Document, DocumentFormat, EmbeddedFile, Fetched, FoundFile,
         Web, WebError,

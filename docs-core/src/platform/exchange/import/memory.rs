@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 
-use crate::{Error, ErrorKind, Result, platform::Platform};
+use crate::{Error, ErrorKind, Result, platform::kernel::platform::Platform};
 
 /// The default budget in bytes. [`Builder::import_memory`](crate::platform::Builder::import_memory) changes it.
 pub(in crate::platform) const IMPORT_MEMORY: u64 = 256 << 20;
@@ -97,7 +97,7 @@ impl ImportSize {
 impl Platform {
     /// Reserves memory for a job, which waits without a time limit.
     pub(in crate::platform) async fn reserve_import(&self, bytes: u64) -> Result<Reservation> {
-        self.inner.import_memory.reserve(bytes).await
+        self.inner.memory.of::<ImportMemory>().reserve(bytes).await
     }
 
     /// Reserves memory for a request, which waits up to [`LONGEST_WAIT`].
@@ -122,7 +122,7 @@ impl Platform {
         reservation: &mut Reservation,
         size: ImportSize,
     ) -> Result<()> {
-        self.inner.import_memory.resize(reservation, size.bytes()).await;
+        self.inner.memory.of::<ImportMemory>().resize(reservation, size.bytes()).await;
         Ok(())
     }
 }

@@ -21,7 +21,7 @@ use crate::{
         parse_document,
     },
     model::{ContentRef, Document, OrgId, PageId, ReusableId, SpaceId, UserId, Variables},
-    platform::{Platform, content::files::FilePlace},
+    platform::{content::files::FilePlace, kernel::platform::Platform},
     ports::{Book, BookImage, BookLink, BookPage, ImageSource, PdfError},
     store::{
         Hash, Key, Objects,

@@ -10,9 +10,9 @@ use crate::{
     Error, ErrorKind, Result,
     model::{JobId, JobStage, PageId, SpaceId, SpaceTitle, Timestamp},
     platform::{
-        Platform,
         content::files::Bearer,
-        jobs::{Effect, Job, Run},
+        jobs::{Effect, Job, Payload, Run},
+        kernel::platform::Platform,
     },
     ports::PdfError,
     store::{
@@ -63,10 +63,12 @@ impl PdfWork {
     }
 }
 
+impl Payload for PdfWork {
+    const KIND: &'static str = "pdf";
+}
+
 #[async_trait]
 impl Job for PdfWork {
-    const KIND: &'static str = "pdf";
-
     async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
         let typesetter = platform.typesetter()?;
         let mut progress = run.progress(platform);

@@ -10,7 +10,7 @@ use super::PdfFile;
 use crate::{
     Error, Result,
     model::UserId,
-    platform::Platform,
+    platform::kernel::platform::Platform,
     ports::{PdfError, PdfSink},
     store::{Hash, StoreError},
 };

@@ -5,7 +5,6 @@ use std::{collections::BTreeSet, sync::Arc};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::operations::want_run;
 use crate::{
     BoxFuture, Error, Result,
     model::{
@@ -13,8 +12,10 @@ use crate::{
         TranslationId, TranslationLanguage,
     },
     platform::{
-        Actor, Platform, access,
-        jobs::{Effect, Job, Run, Urgency},
+        access,
+        jobs::{Effect, Job, Payload, Run, Urgency},
+        kernel::{actor::Actor, platform::Platform},
+        library::follow::translations::want_run,
         nouns::Translations,
     },
     policy::OrgAction,
@@ -188,10 +189,12 @@ pub(in crate::platform) struct FollowGlossary {
     languages: BTreeSet<TranslationLanguage>,
 }
 
+impl Payload for FollowGlossary {
+    const KIND: &'static str = "glossary_follow";
+}
+
 #[async_trait]
 impl Job for FollowGlossary {
-    const KIND: &'static str = "glossary_follow";
-
     async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
         let of_org = TranslationRecord::of_org(&self.organization);
         let mut batches = Batches::of(of_org.scan(TRANSLATIONS_AT_ONCE));

@@ -7,7 +7,6 @@ use std::{
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
-use serde::{Deserialize, Serialize};
 
 use super::{
     glossary,
@@ -23,9 +22,9 @@ use crate::{
     },
     model::{JobProgress, JobResult, JobStage, Timestamp, TranslationId},
     platform::{
-        Actor, Platform,
-        host::collect::StoringSince,
         jobs::{Effect, Job, Progress, Run},
+        kernel::{actor::Actor, platform::Platform, storing::StoringSince},
+        library::follow::translations::TranslateSpace,
     },
     ports::TranslateError,
     store::{
@@ -46,12 +45,6 @@ const REUSABLES_AT_ONCE: usize = 100;
 
 /// Maximum number of items with failures that are recorded. If there are more, the next run examines everything.
 const MAX_FAILING: usize = 200;
-
-/// The payload of the translation job.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::platform) struct TranslateSpace {
-    pub(super) translation: TranslationId,
-}
 
 /// The input of a run.
 pub(super) struct Work {
@@ -78,8 +71,6 @@ pub(super) struct Made {
 
 #[async_trait]
 impl Job for TranslateSpace {
-    const KIND: &'static str = "space_translate";
-
     async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
         let Some(work) = platform.translation_work(&self.translation).await? else {
             run.say(platform, "the translation was deleted; no run needed".to_owned());

@@ -8,7 +8,11 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, ErrorKind, Result,
     model::{RevisionId, SpaceId, TranslationId, TranslationStats},
-    platform::{Actor, Platform, access, host::collect::note_copy, library::spaces::move_head},
+    platform::{
+        access,
+        kernel::{actor::Actor, platform::Platform, storing::note_copy},
+        library::head::move_head,
+    },
     policy::SpaceAction,
     store::{
         Hash, Key, Operation, Tx, decode, jobs,

@@ -13,7 +13,7 @@ use crate::{
         document::parse,
         translate::{segments, text_segment, translated_markdown, translated_text},
     },
-    platform::Platform,
+    platform::kernel::platform::Platform,
     store::{Hash, records::TranslatedThing},
 };
 

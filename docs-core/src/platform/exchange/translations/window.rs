@@ -12,7 +12,7 @@ use crate::{
     Result,
     content::Body,
     model::TranslationId,
-    platform::{Platform, jobs::Run},
+    platform::{jobs::Run, kernel::platform::Platform},
     ports::TranslateError,
     store::{Hash, records::TranslatedThing},
 };

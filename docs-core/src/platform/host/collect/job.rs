@@ -9,8 +9,8 @@ use crate::{
     Error, Result,
     model::{JobId, Timestamp},
     platform::{
-        Platform,
-        jobs::{Effect, Job, Run},
+        jobs::{Effect, Job, Payload, Run},
+        kernel::platform::Platform,
     },
     ports::id_text,
     store::{
@@ -35,10 +35,12 @@ pub(in crate::platform) enum CollectObjects {
     Leftovers,
 }
 
+impl Payload for CollectObjects {
+    const KIND: &'static str = "objects_collect";
+}
+
 #[async_trait]
 impl Job for CollectObjects {
-    const KIND: &'static str = "objects_collect";
-
     async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
         let next = {
             let go_on = || !run.is_stopping();

@@ -20,7 +20,7 @@ use super::*;
 use crate::{
     Actor,
     model::{CreateChangeRequest, CreateSpace, OrgId, UpdateContent},
-    platform::{jobs::Job as _, people::users::NewUser},
+    platform::{jobs::Payload as _, people::users::NewUser},
     store::{
         Batch, FeedPos, Leftovers, Mode, Objects, Scan, Store, Txn,
         jobs::{self, NewJob},

@@ -9,14 +9,12 @@ use crate::{
     Error, Result,
     model::{CollectionId, ContentTarget, JobId, Rank, SpaceId, Timestamp, UpdateCollection},
     platform::{
-        Actor, access,
-        jobs::Job as _,
-        library::{
-            invites,
-            tree::{
-                Gap, MAX_MOVED, chain, check_depth, check_number, drop_grants, make_room, require_parent,
-                room_in,
-            },
+        access,
+        jobs::Payload as _,
+        kernel::actor::Actor,
+        library::tree::{
+            Gap, MAX_MOVED, chain, check_depth, check_number, drop_grants, make_room, parent, require_parent,
+            room_in,
         },
     },
     policy::CollectionAction,
@@ -116,7 +114,7 @@ impl CollectionDeletion {
             return Ok(true);
         }
         let id = old.id.as_str();
-        Ok(drop_grants(tx, id, GRANTS_CHUNK / 10).await? | invites::drop_links(tx, id).await?)
+        Ok(drop_grants(tx, id, GRANTS_CHUNK / 10).await? | parent::drop_links(tx, id).await?)
     }
 
     /// Moves the content of the collection to its parent.
@@ -193,6 +191,6 @@ impl Operation for DropGrants {
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
         // Invite links to the content are removed together with the roles.
-        Ok(drop_grants(tx, &self.0, GRANTS_CHUNK).await? | invites::drop_links(tx, &self.0).await?)
+        Ok(drop_grants(tx, &self.0, GRANTS_CHUNK).await? | parent::drop_links(tx, &self.0).await?)
     }
 }

@@ -1,18 +1,16 @@
 //! Scheduling of the synchronization job: every change of a side enqueues it, and at most one is waiting per space.
 
+use chrono::{DateTime, TimeDelta};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Result,
-    model::{ChangeRequestId, JobId, SpaceId, Timestamp, UserId},
-    platform::{
-        exchange::git::{setting::look, sync::lane},
-        jobs::{Job as _, Urgency},
-    },
+    model::{BASE32, ChangeRequestId, JobId, SpaceId, Timestamp, UserId},
+    platform::jobs::{Payload, Urgency},
     store::{
-        Tx,
+        Hash, Tx,
         jobs::{self, Audience, NewJob},
-        records::{RevisionRecord, SpaceRecord},
+        records::{JobRecord, RevisionRecord, SpaceRecord},
     },
 };
 
@@ -36,7 +34,7 @@ pub(in crate::platform) struct Wake {
 
 /// Enqueues the job of a space with a setting, unless one is waiting, which then processes this change as well.
 pub(in crate::platform) async fn enqueue(tx: &mut Tx, space: &SpaceRecord, wake: Wake) -> Result<JobId> {
-    look::schedule(tx, space, wake.now).await?;
+    schedule(tx, space, wake.now).await?;
     if let Some(waiting) = jobs::waiting_for_the_same(tx, space.id.as_str(), SAME).await? {
         if wake.urgency == Urgency::Asked {
             jobs::hasten_lane(tx, &lane(&space.id), wake.now).await?;
@@ -93,4 +91,50 @@ pub(in crate::platform) async fn restored(
         enqueue(tx, space, Wake { job, by: None, now, urgency: Urgency::Follows }).await?;
     }
     Ok(())
+}
+
+/// The job lane of a space's imports and exports.
+pub(in crate::platform) fn lane(space: &SpaceId) -> String {
+    format!("git:{space}")
+}
+
+/// The job that checks the repository of a space for a new commit.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct RepositoryLook {
+    pub(in crate::platform) space: SpaceId,
+    /// The setting of the job. Another setting has another job.
+    pub(in crate::platform) generation: String,
+}
+
+impl Payload for RepositoryLook {
+    const KIND: &'static str = "git_look";
+    const WAITS_FOR_HOSTS: bool = true;
+}
+
+/// Enqueues the next check of a repository, if it is not enqueued yet. Its time and id are derived from the space and
+/// the setting, so the operation is idempotent, and the checks of different spaces are spread over time.
+pub(in crate::platform) async fn schedule(tx: &mut Tx, space: &SpaceRecord, now: Timestamp) -> Result<()> {
+    let Some(sync) = &space.git_sync else { return Ok(()) };
+    let Some(interval) = sync.setting.schedule else { return Ok(()) };
+    let period = TimeDelta::minutes(interval.minutes().into()).num_milliseconds();
+    let name = Hash::of(format!("{} {}", space.id, sync.generation).as_bytes());
+    let spread =
+        i64::from(u32::from_be_bytes([0, name.as_bytes()[0], name.as_bytes()[1], name.as_bytes()[2]]));
+    let offset = spread * 1_000 % period;
+    let number = (now.time().timestamp_millis() - offset).div_euclid(period) + 1;
+    let due = DateTime::from_timestamp_millis(number * period + offset)
+        .ok_or_else(|| Error::internal("a time beyond all calendars"))?;
+    let id = Hash::of(format!("{name} {number}").as_bytes());
+    let id: JobId = BASE32.encode(&id.as_bytes()[..16]).parse().map_err(Error::internal)?;
+    if tx.get::<JobRecord>(&JobRecord::at(&id)).await?.is_some() {
+        return Ok(());
+    }
+    let look = RepositoryLook { space: space.id.clone(), generation: sync.generation.clone() };
+    let job = look.about(&id, &space.id, now)?;
+    jobs::enqueue(tx, now, jobs::NewJob { due: Timestamp::new(due), ..job }).await
+}
+
+impl Payload for SyncRun {
+    const KIND: &'static str = "git_sync";
+    const WAITS_FOR_HOSTS: bool = true;
 }

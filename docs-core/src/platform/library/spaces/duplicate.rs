@@ -2,14 +2,16 @@
 
 use async_trait::async_trait;
 
-use super::create_in;
 use crate::{
     Result,
     model::{ContentTarget, Grantee, RevisionId, SpaceId, SpaceTitle, Timestamp, UserId},
     platform::{
-        Actor, access,
-        host::collect::note_copy,
-        library::tree::{Gap, check_number, make_room, require_parent},
+        access,
+        kernel::{actor::Actor, storing::note_copy},
+        library::{
+            head::create_in,
+            tree::{Gap, check_number, make_room, require_parent},
+        },
     },
     policy::{SpaceAccess, SpaceAction},
     store::{

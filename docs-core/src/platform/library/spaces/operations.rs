@@ -2,19 +2,21 @@
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
 
-use super::{RESTORE_WINDOW, create_in, shown_emoji, trash};
+use super::trash;
 use crate::{
     Error, Result,
     model::{EditMode, JobId, Patch, RevisionId, SpaceId, Timestamp, UpdateSpace, UserId},
     platform::{
-        Actor, access,
-        exchange::translations,
-        host::purge::PurgeSpace,
-        jobs::Job as _,
+        access,
+        jobs::Payload,
+        kernel::actor::Actor,
         library::{
-            follow::git,
+            follow::{self, git},
+            head::{RESTORE_WINDOW, create_in},
             tree::{check_number, room_in},
+            views::shown_emoji,
         },
     },
     policy::SpaceAction,
@@ -169,9 +171,20 @@ impl Operation for RestoreSpace {
         };
         let space = tx.put(&**old, new)?;
         git::restored(tx, &space, (self.sync.clone(), self.now)).await?;
-        translations::follow_restored(tx, &self.id, (&self.mark, self.now)).await?;
+        follow::translations::follow_restored(tx, &self.id, (&self.mark, self.now)).await?;
         trash::mark(tx, &self.id, (&self.mark, self.now)).await?;
         tx.feed(topic::HEAD, KeyBuf::new("head").part(self.id.as_str()).key());
         Ok(())
     }
+}
+
+/// The payload of the purge job.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct PurgeSpace {
+    pub(in crate::platform) space: SpaceId,
+    pub(in crate::platform) deleted_at: Timestamp,
+}
+
+impl Payload for PurgeSpace {
+    const KIND: &'static str = "space_purge";
 }

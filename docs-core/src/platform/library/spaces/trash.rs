@@ -9,14 +9,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::RESTORE_WINDOW;
 use crate::{
     BoxFuture, Result,
     model::{ContentTarget, JobId, Space, SpaceId, Timestamp},
     platform::{
-        Actor, Platform,
-        access::{self, AccessResolver},
-        jobs::{Effect, Job, Run},
+        access::{self, AccessResolver, is_deleted},
+        jobs::{Effect, Job, Payload, Run},
+        kernel::{actor::Actor, platform::Platform},
+        library::head::RESTORE_WINDOW,
         nouns::{Spaces, list_identities::tag},
     },
     policy::{SpaceAccess, SpaceAction},
@@ -71,10 +71,12 @@ pub(in crate::platform) struct MarkTrash {
     space: SpaceId,
 }
 
+impl Payload for MarkTrash {
+    const KIND: &'static str = "space_trash_mark";
+}
+
 #[async_trait]
 impl Job for MarkTrash {
-    const KIND: &'static str = "space_trash_mark";
-
     async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
         let mut step = MarkStep { space: self.space, after: After::default() };
         while let Some(after) = platform.write(&Actor::Platform, &step).await? {
@@ -118,13 +120,6 @@ pub(super) async fn mark(tx: &mut Tx, space: &SpaceId, (job, now): (&JobId, Time
         jobs::enqueue(tx, now, MarkTrash { space: space.clone() }.about(job, space, now)?).await?;
     }
     Ok(())
-}
-
-/// Returns `true` for a deleted space.
-pub(in crate::platform) async fn is_deleted(tx: &Tx, content: &ContentTarget) -> Result<bool> {
-    let ContentTarget::Space(id) = content else { return Ok(false) };
-    let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;
-    Ok(space.is_some_and(|space| space.deleted_at.is_some()))
 }
 
 async fn mark_some(

@@ -11,8 +11,8 @@ use crate::{
         CollectionId, ContentTarget, MoveContent, MovePosition, Neighbour, OrgId, Patch, Rank, Timestamp,
     },
     platform::{
-        Actor,
         access::{self, MAX_DEPTH},
+        kernel::actor::Actor,
     },
     policy::{CollectionAction, SpaceAction},
     store::{

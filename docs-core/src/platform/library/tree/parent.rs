@@ -7,13 +7,13 @@ use crate::{
     Error, ErrorKind, Result,
     model::{CollectionId, OrgId},
     platform::{
-        Actor,
         access::{self, MAX_DEPTH},
+        kernel::actor::Actor,
     },
     policy::{CollectionAction, OrgAction},
     store::{
-        StoreError, Tx, decode,
-        records::{CollectionRecord, GrantRecord, Parent},
+        Entity as _, StoreError, Tx, decode,
+        records::{CollectionRecord, GrantRecord, LinkInviteRecord, Parent},
     },
 };
 
@@ -141,3 +141,13 @@ pub(in crate::platform) async fn drop_grants(tx: &mut Tx, content: &str, most: u
     }
     Ok(more)
 }
+
+/// Removes a batch of the links to deleted content; returns `true` if there may be more.
+pub(in crate::platform) async fn drop_links(tx: &mut Tx, content: &str) -> Result<bool> {
+    let rows = tx.below(&LinkInviteRecord::of_content(content), DROP_CHUNK).await?;
+    tx.delete_all::<LinkInviteRecord>(&LinkInviteRecord::named_by_all(&rows)).await?;
+    Ok(rows.len() == DROP_CHUNK as usize)
+}
+
+/// Number of links that one transaction removes.
+const DROP_CHUNK: u32 = 200;

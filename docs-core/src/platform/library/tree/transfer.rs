@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Gap, drop_grants, make_room};
+use super::{Gap, drop_grants, make_room, parent};
 use crate::{
     Error, ErrorKind, Result,
     model::{ContentTarget, OrgId, Rank, Timestamp},
     platform::{
-        Actor,
         access::{self, AccessResolver},
-        exchange::git,
-        library::{invites, spaces::RESTORE_WINDOW},
+        kernel::actor::Actor,
+        library::{follow, head::RESTORE_WINDOW},
     },
     policy::{CollectionAction, OrgAccess, OrgAction, SpaceAction},
     store::{
@@ -161,7 +160,7 @@ impl Transfer {
         let ids = parts.collections.iter().map(|part| part.id.as_str());
         for id in ids.chain(parts.spaces.iter().map(|part| part.id.as_str())) {
             // Invite links of the former organization to the content are removed.
-            let many = drop_grants(tx, id, MAX_SCAN).await? | invites::drop_links(tx, id).await?;
+            let many = drop_grants(tx, id, MAX_SCAN).await? | parent::drop_links(tx, id).await?;
             if many || tx.changes() > MAX_BATCH_OPS - SPARE_CHANGES {
                 return Err(unmet(
                     "too many users and teams have direct roles on the content; transfer parts of it",
@@ -212,7 +211,7 @@ impl Parts {
 async fn check_free(tx: &Tx, space: &SpaceRecord) -> Result<()> {
     let scans = [
         SiteSpaceRecord::of_space(&space.id).scan(1),
-        JobRecord::of_lane(&git::lane(&space.id)).scan(1),
+        JobRecord::of_lane(&follow::git::lane(&space.id)).scan(1),
         TranslationRecord::of_target(&space.id).scan(1),
     ];
     let found = tx.scan_many(&scans).await?;

@@ -10,7 +10,13 @@ use std::collections::VecDeque;
 use crate::{
     Result,
     model::{CollectionId, ContentTarget, MAX_RANK, Rank},
-    platform::{access::MAX_DEPTH, nouns::list_identities},
+    platform::{
+        access::MAX_DEPTH,
+        nouns::{
+            filters::{Reach, Wanted},
+            list_identities,
+        },
+    },
     store::{
         CursorFingerprint, Key, KeyBuf, MAX_SCAN, MAX_SCANNED, Page, PageRequest, Scan, Tx, Value,
         checked_limit, key, open_cursor,
@@ -23,22 +29,6 @@ use crate::{
 const COLLECTION_LOOKUP_COST: usize = 10;
 /// Minimum number of rows per read. A list of collections also encounters spaces.
 const LEAST_READ: usize = 50;
-
-/// The kind of content to list.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::platform) enum Wanted {
-    Spaces,
-    Collections,
-}
-
-/// The depth of a list.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reach {
-    /// The direct children of the parent.
-    Direct,
-    /// All descendants, each after its collection.
-    Nested,
-}
 
 /// A row of the walk.
 #[derive(Debug)]

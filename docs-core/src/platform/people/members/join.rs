@@ -2,17 +2,21 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
+
 use super::leave::drop_rest;
 use crate::{
     BoxFuture, Error, Result,
     model::{OrgId, Role, Timestamp, UserId},
-    platform::nouns::{MemberHandle, UserHandle},
+    platform::{
+        nouns::{MemberHandle, UserHandle},
+        people::users::user_of,
+    },
     store::{
         Key, Operation, Tx,
-        records::{MemberRecord, OrgRecord, UserRecord, linked_id},
+        records::{MemberRecord, OrgRecord, linked_id},
     },
 };
-use async_trait::async_trait;
 
 impl<'p> MemberHandle<'p> {
     /// Adds a user to an organization, or changes the role of a member; `None` is a guest. Reserved for the platform
@@ -74,11 +78,6 @@ pub(in crate::platform) async fn join(tx: &mut Tx, member: MemberRecord) -> Resu
     }
     tx.create(member);
     Ok(Joined::Now)
-}
-
-pub(in crate::platform) async fn user_of(tx: &Tx, user: &UserId) -> Result<Arc<UserRecord>> {
-    let found: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(user)).await?;
-    found.ok_or_else(|| Error::not_found("user"))
 }
 
 struct PutMember {

@@ -10,8 +10,9 @@ use crate::{
     BoxFuture, Error, Result,
     model::{ChangeRequestId, JobId, OrgId, TeamId, Timestamp, UserId},
     platform::{
-        Actor, Platform, access,
-        jobs::{Effect, Job, Run},
+        access,
+        jobs::{Effect, Job, Payload, Run},
+        kernel::{actor::Actor, platform::Platform},
         nouns::MemberHandle,
     },
     policy::OrgAction,
@@ -34,10 +35,12 @@ pub(in crate::platform) struct ClearMember {
     user: UserId,
 }
 
+impl Payload for ClearMember {
+    const KIND: &'static str = "member_clear";
+}
+
 #[async_trait]
 impl Job for ClearMember {
-    const KIND: &'static str = "member_clear";
-
     async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
         while platform.write(&Actor::Platform, &ClearStep(self.clone())).await? {}
         let mut after = None;

@@ -12,7 +12,11 @@ use super::session::{Admission, SamlSession};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{SamlProviderId, Timestamp},
-    platform::{Platform, kernel::secret::Secret, nouns::Caller, people::users::check_email},
+    platform::{
+        kernel::{platform::Platform, secret::Secret},
+        nouns::Caller,
+        people::users::check_email,
+    },
     ports::{Saml, SamlIdentity, SamlRequest, SamlTrust},
     store::records::SamlProviderRecord,
 };

@@ -15,7 +15,10 @@ use super::login::opened;
 use crate::{
     BoxFuture, Result,
     model::{SamlProviderId, Timestamp},
-    platform::{Actor, Platform, nouns::Caller},
+    platform::{
+        kernel::{actor::Actor, platform::Platform},
+        nouns::Caller,
+    },
     store::{
         Operation, Tx,
         records::{SamlProviderRecord, SamlRefusalRecord},
@@ -102,7 +105,7 @@ impl Platform {
         let now = self.now();
         let reason = match email {
             Some(email) => format!("{email}: {why}"),
-            None => match self.inner.unsigned.admit(&provider.id, now.time()) {
+            None => match self.inner.memory.of::<Unsigned>().admit(&provider.id, now.time()) {
                 Some(0) => why.to_owned(),
                 Some(more) => format!("{why} (and {more} earlier refusals that were not recorded)"),
                 None => {

@@ -10,9 +10,9 @@ use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{InviteId, OrgId, SamlProviderId, TeamRole, Timestamp, User, UserId},
     platform::{
-        Actor, Platform,
+        kernel::{actor::Actor, platform::Platform},
         nouns::Caller,
-        people::members::{join, user_of},
+        people::{members::join, users::user_of},
     },
     ports::SamlIdentity,
     store::{

@@ -15,8 +15,9 @@ use crate::{
         JobId, OrgId, PutTeamMember, TeamId, TeamRole, Timestamp, UpdateTeam, UpdateTeamMembers, UserId,
     },
     platform::{
-        Actor, Platform, access,
-        jobs::{Effect, Job, Run},
+        access,
+        jobs::{Effect, Job, Payload, Run},
+        kernel::{actor::Actor, platform::Platform},
         people::named::{self, Named},
     },
     policy::{OrgAction, TeamAction},
@@ -118,10 +119,12 @@ pub(in crate::platform) struct PurgeTeam {
     team: TeamId,
 }
 
+impl Payload for PurgeTeam {
+    const KIND: &'static str = "team_purge";
+}
+
 #[async_trait]
 impl Job for PurgeTeam {
-    const KIND: &'static str = "team_purge";
-
     async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
         while platform.write(&Actor::Platform, &self).await? {}
         Ok(Effect::Done)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     Result,
     model::{OrgId, UserId},
-    platform::{Actor, access},
+    platform::{access, kernel::actor::Actor},
     store::{
         Batches, Tx, Value, decode, id_of,
         records::{MemberRecord, OrgRecord},

@@ -8,21 +8,24 @@ use std::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    Pass, Signer, Visitor, VisitorClaims,
+    VisitorClaims,
     pass::{self, Tokens},
 };
 use crate::{
     Error, ErrorKind, Result,
     content::expression::{Claims, Context},
-    model::{Condition, SectionId, SiteId, SiteVisibility, Space, SpaceId},
+    model::{Condition, SectionId, SiteId, SiteVisibility, SpaceId},
     platform::{
-        Platform,
+        kernel::{
+            actor::{Pass, Signer, Visitor},
+            platform::Platform,
+        },
         nouns::SiteRef,
-        publishing::outline::{Outline, Part},
-        sites::{
-            settings::{share_key, signing_key},
-            site::{LiveSpaces, live_spaces},
-            view::Placement,
+        publishing::{
+            keys::signing_key,
+            outline::{LiveSpaces, Outline, Part, live_spaces},
+            placement::Placement,
+            share_links::share_key,
         },
     },
     policy::SpaceAccess,
@@ -90,17 +93,6 @@ impl Platform {
             placement: Placement { site: Arc::clone(&visit.site), url },
             claims: Arc::clone(&visit.claims),
         })
-    }
-
-    /// Returns a space as a visitor sees it, without data about its members.
-    pub(in crate::platform) async fn visited_space(
-        &self,
-        tx: &Tx,
-        visitor: &Visitor,
-        id: &SpaceId,
-    ) -> Result<Space> {
-        let Admitted { access, placement, .. } = self.admit(tx, visitor, id).await?;
-        Ok(self.space_of_visitor(&access, &placement))
     }
 
     /// Grants a visitor access to a site of an organization.

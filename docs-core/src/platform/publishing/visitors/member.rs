@@ -1,16 +1,25 @@
 //! Members as visitors: tokens that identify the members of an organization to its sites.
 
+use async_trait::async_trait;
 use chrono::TimeDelta;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Signer, jwt};
+use super::jwt;
 use crate::{
-    Error, Result,
-    model::{OrgId, Role, UserId},
-    platform::{Actor, Platform, access, people::members::user_of},
+    BoxFuture, Error, Result,
+    model::{OrgId, Role, Timestamp, UserId, Visit},
+    platform::{
+        access,
+        kernel::{
+            actor::{Actor, Signer},
+            platform::Platform,
+        },
+        nouns::OrgHandle,
+        people::{members::find, users::user_of},
+    },
     policy::SignIn,
-    store::Tx,
+    store::{Operation, Tx, records::MemberRecord},
 };
 
 /// The lifetime of a member's token.
@@ -115,5 +124,52 @@ impl Signer {
             Self::Host(user) => (user, None),
         };
         access::vouched_role(tx, (org, user), sign_in).await
+    }
+}
+
+impl<'p> OrgHandle<'p> {
+    /// Records a visit of the actor and returns a visitor token for the sites of the organization; guests get no token.
+    ///
+    /// The token is passed as [`ResolveVisitor::jwt_token`](crate::model::ResolveVisitor::jwt_token). It expires at its
+    /// `exp`, and earlier if the member leaves or the organization stops accepting their sign-in: a token that was
+    /// requested with an API token opens no site once the organization requires single sign-on, except for
+    /// administrators.
+    ///
+    /// # Errors
+    /// `Forbidden` for the platform itself; `NotFound` unless the actor is a member.
+    pub fn ping(self) -> BoxFuture<'p, Result<Visit>> {
+        Box::pin(async move {
+            let Self { caller, org } = self;
+            let (platform, actor) = (caller.platform, &caller.actor());
+            let user = actor.require_user()?.clone();
+            let ping = PingMember { actor: actor.clone(), org: org.clone(), user, now: platform.now() };
+            let token = platform
+                .upkeep_and_show(&ping, |done| Box::pin(platform.member_token(done.tx, (org, actor))));
+            Ok(Visit { platform_visitor_claims: token.await? })
+        })
+    }
+}
+
+struct PingMember {
+    actor: Actor,
+    org: OrgId,
+    user: UserId,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for PingMember {
+    type Out = ();
+    const NAME: &'static str = "member_ping";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        access::org(tx, &self.actor, &self.org).await?;
+        let old = find(tx, &self.org, &self.user).await?;
+        // The latest visit wins, regardless of the order of the pings.
+        if old.last_seen_at < Some(self.now) {
+            let new = MemberRecord { last_seen_at: Some(self.now), ..MemberRecord::clone(&old) };
+            tx.put(&*old, new)?;
+        }
+        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Store versions for caches of anonymous views.
 
 use super::pass;
-use crate::{BoxFuture, Result, platform::Platform, store::StoreVersion};
+use crate::{BoxFuture, Result, platform::kernel::platform::Platform, store::StoreVersion};
 
 /// A version of the store, with the expiry of content tokens issued at it.
 ///

@@ -9,11 +9,14 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Pass, Signer, Visit, Visitor, jwt};
+use super::{Visit, jwt};
 use crate::{
     Error, ErrorKind, Result,
     model::{BASE32, OrgId, SectionId, ShareLinkId, SiteId, SiteSpaceId, SpaceId, Timestamp},
-    platform::Platform,
+    platform::kernel::{
+        actor::{Pass, Signer, Visitor},
+        platform::Platform,
+    },
 };
 
 /// The shortest lifetime of a content token.

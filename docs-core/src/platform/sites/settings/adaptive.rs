@@ -12,7 +12,8 @@ use crate::{
         Timestamp, UpdateAdaptiveSchema,
     },
     platform::{
-        Actor, access,
+        access,
+        kernel::actor::Actor,
         nouns::{SiteHandle, SiteRef},
     },
     policy::SiteAction,

@@ -11,9 +11,10 @@ use crate::{
         VisitorAuthBackend, web_url,
     },
     platform::{
-        Actor, Platform, access,
-        kernel::{idempotency::Right, secret::Secret},
+        access,
+        kernel::{actor::Actor, platform::Platform, request::Right, secret::Secret},
         nouns::{Caller, SiteHandle, SiteRef},
+        publishing::keys::{opened, purpose, signing_key},
     },
     policy::SiteAction,
     ports::Secrets,
@@ -148,35 +149,11 @@ impl Platform {
 /// requested.
 fn check_fallback(url: &Url) -> Result<()> {
     if web_url(url.as_str()).is_some_and(|url| url.query_pairs().any(|(name, _)| name == "location")) {
-        let message = "must not have the query parameter `location`, which is added for the requested page";
+        let message =
+            "must not have `location` in its query: it is added, and says where the visitor wanted to go";
         return Err(Error::invalid("fallbackURL", message));
     }
     Ok(())
-}
-
-/// Returns the signing key of a site, if it has one.
-pub(in crate::platform) async fn signing_key(
-    secrets: &dyn Secrets,
-    tx: &Tx,
-    site: &SiteId,
-) -> Result<Option<String>> {
-    let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(site)).await?;
-    record.map(|record| opened(secrets, &record)).transpose()
-}
-
-/// Opens the signing key of a site. The key is the bytes of the text.
-fn opened(secrets: &dyn Secrets, record: &SiteAuthRecord) -> Result<String> {
-    secrets.open(&purpose(&record.site), &record.sealed).map_err(|_| {
-        Error::conflict(
-            "the signing key was sealed with another key; start the server with that key, or regenerate the \
-             signing key",
-        )
-    })
-}
-
-/// The purpose of the seal of a site's signing key.
-fn purpose(site: &SiteId) -> String {
-    format!("site-signing-key {site}")
 }
 
 enum Change {
@@ -235,7 +212,7 @@ fn settle(record: &mut SiteAuthRecord, change: &UpdatePublishingAuth) -> Result<
     record.fallback_url = change.fallback_url.clone().apply(record.fallback_url.take());
     if record.backend == VisitorAuthBackend::Custom {
         if matches!(change.integration, Patch::Set(_)) {
-            return Err(Error::invalid("integration", "is allowed for the backend `integration` only"));
+            return Err(Error::invalid("integration", "only the backend `integration` has one"));
         }
         record.integration = None;
     } else {

@@ -11,8 +11,8 @@ use crate::{
         Customization, CustomizationOverride, Customizations, Favicon, OrgId, Patch, SiteId, SiteSpaceId,
     },
     platform::{
-        Actor, access,
-        kernel::emoji::kept_emoji,
+        access,
+        kernel::{actor::Actor, emoji::kept_emoji},
         nouns::{SiteHandle, SiteRef, SiteSpaceHandle},
     },
     policy::SiteAction,

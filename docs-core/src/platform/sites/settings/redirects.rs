@@ -14,12 +14,9 @@ use crate::{
         UpdateSiteRedirect,
     },
     platform::{
-        Actor, Platform, access,
-        jobs::{Effect, Job, Run},
-        kernel::{
-            idempotency::{Right, at_once},
-            urls::percent_encoded,
-        },
+        access,
+        jobs::{Effect, Job, Payload, Run},
+        kernel::{actor::Actor, platform::Platform, request::Right, urls::percent_encoded, write::at_once},
         nouns::{RedirectHandle, Redirects, SiteHandle, SiteRef, list_identities::tag},
         publishing::visitors::Reader,
         sites::view::Opened,
@@ -168,7 +165,9 @@ impl<'p> SiteHandle<'p> {
             // An invalid key has no effect, and sites with another visibility are read without one.
             let key = of.share_key.filter(|_| opened.site.visibility == SiteVisibility::ShareLink);
             let key = match key {
-                Some(key) => super::share_key(&tx, of.site, key).await?.map(|_| key),
+                Some(key) => {
+                    crate::platform::publishing::share_links::share_key(&tx, of.site, key).await?.map(|_| key)
+                }
                 None => None,
             };
             drop(tx);
@@ -349,10 +348,12 @@ pub(in crate::platform) struct PurgeRedirects {
     to: Vec<String>,
 }
 
+impl Payload for PurgeRedirects {
+    const KIND: &'static str = "site_redirects_purge";
+}
+
 #[async_trait]
 impl Job for PurgeRedirects {
-    const KIND: &'static str = "site_redirects_purge";
-
     async fn run(mut self, platform: &Platform, _: &mut Run) -> Result<Effect> {
         while !self.to.is_empty() {
             self.to = platform.upkeep(&self).await?;

@@ -7,28 +7,24 @@ use async_trait::async_trait;
 use crate::{
     BoxFuture, Error, Result,
     model::{
-        BASE32, CreateShareLink, OrgId, ShareLink, ShareLinkId, ShareLinkObject, ShareLinkUrls, SiteId,
-        SiteVisibility, Space, UpdateShareLink,
+        CreateShareLink, OrgId, ShareLink, ShareLinkId, ShareLinkObject, ShareLinkUrls, SiteId,
+        UpdateShareLink,
     },
     platform::{
-        Actor, Platform, access,
-        kernel::{
-            idempotency::{Right, at_once},
-            secret::Secret,
-        },
+        access,
+        kernel::{actor::Actor, platform::Platform, request::Right, secret::Secret, write::at_once},
         nouns::{Caller, ShareLinkHandle, ShareLinks, SiteRef, list_identities::tag},
+        publishing::share_links::{digest, purpose, share_key},
     },
     policy::SiteAction,
     store::{
-        ListSpec, Lister, Operation, Page, PageRequest, Tx, Value,
-        records::{ShareLinkRecord, SiteRecord, linked_id},
+        ListSpec, Lister, Operation, Page, PageRequest, Tx,
+        records::{ShareLinkRecord, SiteRecord},
     },
 };
 
 /// Maximum number of share links of a site.
 pub(in crate::platform) const MAX_LINKS: i64 = 100;
-/// Maximum number of characters of a key that is looked up. A valid one has 52.
-const MAX_KEY: usize = 128;
 
 impl<'p> ShareLinks<'p> {
     /// Lists the share links of a site, oldest first. If this server cannot open the secret of a link, the link has no
@@ -176,88 +172,6 @@ impl Platform {
             urls: ShareLinkUrls { published: secret.map(address) },
         }
     }
-}
-
-/// Returns the active share link of a site with this key.
-pub(in crate::platform) async fn share_key(
-    tx: &Tx,
-    site: &SiteId,
-    key: &str,
-) -> Result<Option<Arc<ShareLinkRecord>>> {
-    let Some(link) = found_by(tx, key).await?.filter(|link| link.opens(site)) else { return Ok(None) };
-    // The rows of a deleted site may remain for a while.
-    let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(site)).await?;
-    Ok(site.map(|_| link))
-}
-
-/// The share link of a request. Addresses of its site contain its key.
-#[derive(Clone, Debug, Default)]
-pub(in crate::platform) struct SharedLink(Option<Through>);
-
-#[derive(Clone, Debug)]
-struct Through {
-    site: String,
-    key: String,
-}
-
-impl SharedLink {
-    /// Looks up the key of a request. An invalid key has no effect.
-    pub(in crate::platform) async fn find(platform: &Platform, tx: &Tx, key: Option<&str>) -> Result<Self> {
-        let Some(key) = key else { return Ok(Self(None)) };
-        let link = found_by(tx, key).await?.filter(|link| link.opens(&link.site));
-        let Some(link) = link else { return Ok(Self(None)) };
-        let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&link.site)).await?;
-        // Sites with another visibility are read without a secret.
-        let site = site.filter(|site| site.visibility == SiteVisibility::ShareLink);
-        Ok(Self(site.map(|site| Through {
-            site: platform.urls().published(site.basename.as_str()),
-            key: key.to_owned(),
-        })))
-    }
-
-    /// Adds the key to a published address of the link's site.
-    pub(in crate::platform) fn lead(&self, url: &mut Option<String>) {
-        let Some(Through { site, key }) = &self.0 else { return };
-        if let Some(rest) = url.as_deref().and_then(|url| url.strip_prefix(site.as_str())) {
-            *url = Some(format!("{site}{key}/{rest}"));
-        }
-    }
-
-    /// Adds the key to the addresses of a space.
-    pub(in crate::platform) fn lead_space(&self, space: &mut Space) {
-        self.lead(&mut space.urls.published);
-    }
-}
-
-/// Returns the share link with a key.
-async fn found_by(tx: &Tx, key: &str) -> Result<Option<Arc<ShareLinkRecord>>> {
-    if !is_key(key) {
-        return Ok(None);
-    }
-    let Some(value) = tx.get_value(&ShareLinkRecord::by_digest(&digest(key))).await? else {
-        return Ok(None);
-    };
-    Ok(tx.get(&ShareLinkRecord::at(&link_id(&value)?)).await?)
-}
-
-/// Returns `true` if a text has a length that keys have.
-fn is_key(text: &str) -> bool {
-    (1..=MAX_KEY).contains(&text.len())
-}
-
-fn link_id(value: &Value) -> Result<ShareLinkId> {
-    Ok(linked_id(value)?)
-}
-
-/// The lookup digest of a key. The store does not reveal the key.
-fn digest(key: &str) -> String {
-    let hash = blake3::derive_key("docs-platform digest of the key of a share link", key.as_bytes());
-    BASE32.encode(&hash)
-}
-
-/// The purpose of the seal of a share link's key.
-fn purpose(id: &ShareLinkId) -> String {
-    format!("share-link {id}")
 }
 
 struct ShareLinkCreation {

@@ -4,18 +4,20 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{default_title, parse_place};
+use super::default_title;
 use crate::{
-    Error, ErrorKind, Result,
+    Error, Result,
     model::{
         CreateSite, JobId, OrgId, SectionId, SiteId, SiteSpaceId, SpaceId, Timestamp, UpdateSite, UserId,
     },
     platform::{
-        Actor, access,
-        library::spaces::create_in,
+        access,
+        kernel::actor::Actor,
+        library::head::create_in,
         nouns::SiteRef,
         publishing::outline::{Node, Outline},
         sites::{
+            manage::{manageable, parse_place},
             settings,
             structure::{
                 mount, order,
@@ -23,40 +25,12 @@ use crate::{
             },
         },
     },
-    policy::{OrgAction, SiteAction, SpaceAction},
+    policy::{OrgAction, SiteAction},
     store::{
         Key, Operation, Tx,
         records::{SectionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
-
-/// The site and the actor of an operation.
-pub(in crate::platform) struct On {
-    pub(in crate::platform) actor: Actor,
-    pub(in crate::platform) org: OrgId,
-    pub(super) site: SiteId,
-}
-
-impl On {
-    pub(in crate::platform) fn new(actor: &Actor, SiteRef { org, site }: SiteRef<'_>) -> Self {
-        Self { actor: actor.clone(), org: org.clone(), site: site.clone() }
-    }
-
-    /// Returns the site if the actor may manage it.
-    pub(in crate::platform) async fn manage(&self, tx: &Tx) -> Result<Arc<SiteRecord>> {
-        let access =
-            access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
-                .await?;
-        Ok(access.1)
-    }
-
-    /// Returns the site with its outline if the actor may manage it.
-    pub(in crate::platform) async fn open(&self, tx: &Tx) -> Result<(Arc<SiteRecord>, Outline)> {
-        let site = self.manage(tx).await?;
-        let outline = Outline::load(tx, &site).await?;
-        Ok((site, outline))
-    }
-}
 
 pub(super) struct SiteCreation {
     pub(super) actor: Actor,
@@ -288,21 +262,4 @@ async fn set_default_in(tx: &mut Tx, section: &SectionId, place: &SiteSpaceId) -
         tx.put(&*old, new)?;
     }
     Ok(())
-}
-
-/// Returns a space that the actor may add to a site.
-pub(in crate::platform) async fn manageable(
-    tx: &Tx,
-    actor: &Actor,
-    (org, space): (&OrgId, &SpaceId),
-    field: &str,
-) -> Result<Arc<SpaceRecord>> {
-    let access = access::space(tx, actor, space).await.map_err(|error| match error.kind() {
-        ErrorKind::NotFound => Error::invalid(field, "no such space"),
-        _ => error,
-    })?;
-    if access.space().organization != *org {
-        return Err(Error::invalid(field, "the space belongs to another organization"));
-    }
-    Ok(Arc::clone(access.require(SpaceAction::Manage)?.space()))
 }

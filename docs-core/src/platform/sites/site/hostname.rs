@@ -6,7 +6,8 @@ use crate::{
     BoxFuture, Error, Result,
     model::{OrgId, Site, SiteHostname, SiteId},
     platform::{
-        Actor, access,
+        access,
+        kernel::actor::Actor,
         nouns::{SiteHandle, SiteRef},
         sites::structure::mount,
     },

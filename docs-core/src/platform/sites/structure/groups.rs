@@ -12,11 +12,10 @@ use crate::{
         UpdateSectionGroup,
     },
     platform::{
-        Actor, Platform,
-        kernel::idempotency::Right,
+        kernel::{actor::Actor, platform::Platform, request::Right},
         nouns::{SectionGroupHandle, SectionGroups, SiteRef, list_identities},
         publishing::outline::{MAX_GROUP_DEPTH, MAX_GROUPS, Node, Outline},
-        sites::site::change::On,
+        sites::manage::On,
     },
     store::{
         Operation, Page, PageRequest, Tx,

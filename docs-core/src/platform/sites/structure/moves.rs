@@ -19,10 +19,10 @@ use crate::{
         SiteStructurePointer, SortStructure,
     },
     platform::{
-        Actor, Platform,
+        kernel::{actor::Actor, platform::Platform},
         nouns::{SectionGroupHandle, SectionHandle, SiteHandle, SiteRef, SiteSpaceHandle},
         publishing::outline::{Node, Outline},
-        sites::site::change::On,
+        sites::manage::On,
     },
     store::{
         Operation, Tx,

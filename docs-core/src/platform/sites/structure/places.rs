@@ -12,13 +12,13 @@ use crate::{
     BoxFuture, Error, Result,
     model::{AddSiteSpace, JobId, SectionId, SiteSpace, SiteSpaceId, SpaceId, Timestamp, UpdateSiteSpace},
     platform::{
-        Actor, Platform, access,
-        kernel::idempotency::Right,
+        access,
+        kernel::{actor::Actor, platform::Platform, request::Right},
         nouns::{SiteRef, SiteSpaceHandle, SiteSpaces, list_identities},
         publishing::outline::{MAX_SPACES, Outline},
         sites::{
+            manage::{On, manageable},
             settings,
-            site::change::{On, manageable},
         },
     },
     store::{

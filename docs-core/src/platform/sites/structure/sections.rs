@@ -16,16 +16,12 @@ use crate::{
         UpdateSection,
     },
     platform::{
-        Actor, Platform,
-        kernel::idempotency::Right,
+        kernel::{actor::Actor, platform::Platform, request::Right},
         nouns::{SectionHandle, Sections, SiteHandle, SiteRef, list_identities},
         publishing::outline::{MAX_SECTIONS, Node, Outline},
         sites::{
+            manage::{On, manageable, parse_place},
             settings,
-            site::{
-                change::{On, manageable},
-                parse_place,
-            },
         },
     },
     store::{
@@ -240,7 +236,7 @@ impl SectionCreation {
             // The limit of a space's title may be lower than that of a section's.
             None => SiteTitle::cut(&space.title)
                 .or_else(|| SiteTitle::cut("Untitled"))
-                .ok_or_else(crate::platform::sites::site::untitled)?,
+                .ok_or_else(crate::platform::sites::manage::untitled)?,
         };
         tx.create(SectionRecord {
             id: self.id.clone(),

@@ -91,7 +91,7 @@ pub(super) const INPUTS: &[Input] = &[
     Input {
         name: "Translations and glossaries",
         bounds: &[
-            bound("Translations of a space", "docs-core/src/platform/exchange/translations/operations.rs::MAX_TRANSLATIONS", Beyond::Conflict, "docs-http/tests/http/bounds.rs::translations_and_glossaries_are_bounded").measured("translations of a space"),
+            bound("Translations of a space", "docs-core/src/platform/library/follow/translations.rs::MAX_TRANSLATIONS", Beyond::Conflict, "docs-http/tests/http/bounds.rs::translations_and_glossaries_are_bounded").measured("translations of a space"),
             bound("Bytes of a translated sentence or paragraph", "docs-core/src/platform/exchange/translations/segments.rs::MAX_SEGMENT_BYTES", Beyond::LeftOut, "docs-core/tests/platform/translations/failures.rs::segments_larger_than_the_bound_are_not_translated").within("a translation"),
             bound("Ratio of the length of a translation to its segment", "docs-core/src/platform/exchange/translations/segments.rs::MAX_GROWTH", Beyond::LeftOut, "docs-core/src/platform/exchange/translations/segments.rs::translations_beyond_their_growth_are_left_out").within("a translation"),
             bound("Bytes of instructions", "docs-core/src/platform/exchange/translations.rs::MAX_INSTRUCTION_BYTES", Beyond::Refused, "docs-core/tests/platform/translations.rs::bad_input_is_refused_with_its_field").within("a translation"),

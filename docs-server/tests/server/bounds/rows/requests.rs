@@ -376,7 +376,7 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("a SAML response"),
             bound(
                 "SAML providers of an organization",
-                "docs-core/src/platform/people/saml.rs::MAX_PROVIDERS",
+                "docs-core/src/platform/access.rs::MAX_PROVIDERS",
                 Beyond::Conflict,
                 "docs-http/tests/http/bounds.rs::providers_and_specifications_are_bounded",
             ).within("sign-ins with SAML"),

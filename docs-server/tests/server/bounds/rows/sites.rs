@@ -56,7 +56,7 @@ pub(super) const INPUTS: &[Input] = &[
             ).measured("redirects and share links of a site"),
             bound(
                 "Characters of the key of a share link",
-                "docs-core/src/platform/sites/settings/share_links.rs::MAX_KEY",
+                "docs-core/src/platform/publishing/share_links.rs::MAX_KEY",
                 Beyond::NotFound,
                 "docs-core/src/platform/sites/settings/share_links.rs::keys_longer_than_the_bound_are_not_looked_up",
             ).within("heads of all connections"),

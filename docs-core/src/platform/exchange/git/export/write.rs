@@ -23,13 +23,13 @@ use crate::{
     },
     model::{GitBlob, JobProgress, JobStage, PageId},
     platform::{
-        Platform,
         content::files::FilePlace,
         exchange::git::{
             import::{MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, check_size},
             sync::{format_error, git_error, readable},
         },
         jobs::Progress,
+        kernel::platform::Platform,
     },
     ports::{Checkout, GitError, PushFile, PushFiles, SourceError, blob_id},
     store::Hash,

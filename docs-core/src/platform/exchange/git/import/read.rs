@@ -19,12 +19,12 @@ use crate::{
         ReusableId, check_page_size,
     },
     platform::{
-        Platform,
         exchange::{
             git::sync::{Unsaid, format_error, git_error, places_of, readable, tree_of},
             import::memory::{ImportSize, Reservation, UNKNOWN_IMPORT},
         },
         jobs::Progress,
+        kernel::platform::Platform,
     },
     ports::Checkout,
     store::{

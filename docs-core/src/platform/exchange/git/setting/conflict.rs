@@ -13,10 +13,11 @@ use crate::{
     content::ThreeWay,
     model::{JobResult, JobStage, RevisionId, SpaceId},
     platform::{
-        Actor, Platform, access,
+        access,
         content::change_requests::{conflicted, feed_head, is_living},
         exchange::git::{export::Attempt, sync::ImportPayload},
         jobs::{Progress, Run},
+        kernel::{actor::Actor, platform::Platform},
     },
     policy::SpaceAction,
     store::{

@@ -16,7 +16,6 @@ use crate::{
         JobStage, UserId,
     },
     platform::{
-        Platform,
         exchange::git::{
             export::{Attempt, Base, Export, Missing},
             no_git,
@@ -25,6 +24,7 @@ use crate::{
             },
         },
         jobs::{Effect, Job, Progress, Run},
+        kernel::platform::Platform,
         library::follow::git::SyncRun,
     },
     ports::{Checkout, FetchRequest, GitError},
@@ -39,9 +39,6 @@ const MAX_ATTEMPTS: usize = 5;
 
 #[async_trait]
 impl Job for SyncRun {
-    const KIND: &'static str = "git_sync";
-    const WAITS_FOR_HOSTS: bool = true;
-
     async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
         let mut progress = run.progress(platform);
         for _ in 0..MAX_ATTEMPTS {

@@ -3,39 +3,27 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chrono::{DateTime, TimeDelta};
-use serde::{Deserialize, Serialize};
+use chrono::TimeDelta;
 
 use super::job::import_payload;
 use crate::{
-    Error, Result,
-    model::{BASE32, GitSyncInterval, JobId, SpaceId, Timestamp},
+    Result,
+    model::{GitSyncInterval, JobId, Timestamp},
     platform::{
-        Platform,
         exchange::git::{no_git, sync::git_error},
         jobs::{Effect, Job, Run, Urgency},
-        library::follow::git::{SAME, Wake, enqueue},
+        kernel::platform::Platform,
+        library::follow::git::{RepositoryLook, SAME, Wake, enqueue, schedule},
     },
     store::{
-        Hash, Operation, Tx,
+        Operation, Tx,
         jobs::{self, FinishJob, JobOutcome},
         records::{JobRecord, SpaceRecord},
     },
 };
 
-/// The job that checks the repository of a space for a new commit.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::platform) struct RepositoryLook {
-    space: SpaceId,
-    /// The setting of the job. Another setting has another job.
-    generation: String,
-}
-
 #[async_trait]
 impl Job for RepositoryLook {
-    const KIND: &'static str = "git_look";
-    const WAITS_FOR_HOSTS: bool = true;
-
     async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
         let space: Option<Arc<SpaceRecord>> =
             platform.read().await?.get(&SpaceRecord::at(&self.space)).await?;
@@ -74,7 +62,7 @@ impl Platform {
         let oid = match found {
             Ok(oid) => oid,
             Err(error) => {
-                tracing::warn!(space = %space.id, error = ?error, "failed to poll repository");
+                tracing::warn!(space = %space.id, error = ?error, "a repository cannot be looked at");
                 // A failed job reports the error to users, once.
                 return Ok(failed.is_empty());
             }
@@ -144,27 +132,4 @@ impl Operation for StoreLook {
         }
         Ok(())
     }
-}
-
-/// Enqueues the next check of a repository, if it is not enqueued yet. Its time and id are derived from the space and
-/// the setting, so the operation is idempotent, and the checks of different spaces are spread over time.
-pub(in crate::platform) async fn schedule(tx: &mut Tx, space: &SpaceRecord, now: Timestamp) -> Result<()> {
-    let Some(sync) = &space.git_sync else { return Ok(()) };
-    let Some(interval) = sync.setting.schedule else { return Ok(()) };
-    let period = TimeDelta::minutes(interval.minutes().into()).num_milliseconds();
-    let name = Hash::of(format!("{} {}", space.id, sync.generation).as_bytes());
-    let spread =
-        i64::from(u32::from_be_bytes([0, name.as_bytes()[0], name.as_bytes()[1], name.as_bytes()[2]]));
-    let offset = spread * 1_000 % period;
-    let number = (now.time().timestamp_millis() - offset).div_euclid(period) + 1;
-    let due = DateTime::from_timestamp_millis(number * period + offset)
-        .ok_or_else(|| Error::internal("the due time is out of range"))?;
-    let id = Hash::of(format!("{name} {number}").as_bytes());
-    let id: JobId = BASE32.encode(&id.as_bytes()[..16]).parse().map_err(Error::internal)?;
-    if tx.get::<JobRecord>(&JobRecord::at(&id)).await?.is_some() {
-        return Ok(());
-    }
-    let look = RepositoryLook { space: space.id.clone(), generation: sync.generation.clone() };
-    let job = look.about(&id, &space.id, now)?;
-    jobs::enqueue(tx, now, jobs::NewJob { due: Timestamp::new(due), ..job }).await
 }

@@ -7,8 +7,9 @@ use crate::{
     Error, Result,
     model::{EditMode, JobId, SetGitSync, SpaceId, Timestamp, UserId},
     platform::{
-        Actor, access,
+        access,
         jobs::Urgency,
+        kernel::actor::Actor,
         library::follow::git::{Wake, enqueue},
     },
     policy::SpaceAction,

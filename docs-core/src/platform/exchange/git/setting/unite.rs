@@ -13,7 +13,6 @@ use crate::{
         RevisionId, Subject,
     },
     platform::{
-        Actor, Platform,
         content::change_requests::new_request,
         exchange::git::{
             export::Attempt,
@@ -21,6 +20,7 @@ use crate::{
             sync::{ImportPayload, MadeBy, Times, in_sync, move_head_in_sync},
         },
         jobs::{Effect, Progress, Run, Urgency},
+        kernel::{actor::Actor, platform::Platform},
         library::follow::git::{Wake, enqueue},
     },
     policy::SpaceProof,

@@ -14,8 +14,8 @@ use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{JobId, SpaceId, Timestamp},
     platform::{
-        Platform,
         jobs::Urgency,
+        kernel::platform::Platform,
         library::follow::git::{Wake, enqueue},
     },
     store::{Operation, Tx, records::SpaceRecord},

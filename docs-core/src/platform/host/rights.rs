@@ -2,40 +2,19 @@
 
 use crate::{
     Result,
-    model::{ContentTarget, OrgId, SiteId, SpaceId, TranslationId},
     platform::{
-        Actor, access,
+        access,
         exchange::translations,
-        library::{invites, permissions, tree},
+        kernel::{actor::Actor, request::Right},
+        library::{permissions, tree},
         nouns::SiteRef,
+        people::joining,
     },
     policy::{OrgAction, SiteAction, SpaceAction},
-    store::{Tx, records::LinkGives},
+    store::Tx,
 };
 
-/// The right that an operation needs, checked again before its stored response is replayed.
-#[derive(Clone, Debug, PartialEq)]
-pub(in crate::platform) enum Right {
-    Org(OrgId, OrgAction),
-    /// The right to create content in an organization, or in the collection that the request names.
-    CreateIn(OrgId, Option<Box<str>>),
-    Site(OrgId, SiteId),
-    Space(SpaceId, SpaceAction),
-    /// The right to grant roles on content.
-    Permissions(ContentTarget),
-    /// The right to manage invite links of an organization with this grant.
-    Link(OrgId, LinkGives),
-    /// The right to have a space of an organization translated.
-    Translate(OrgId, SpaceId),
-    Translation(OrgId, TranslationId),
-}
-
 impl Right {
-    /// The right to manage a site.
-    pub(in crate::platform) fn of_site(at: SiteRef<'_>) -> Self {
-        Self::Site(at.org.clone(), at.site.clone())
-    }
-
     /// Checks that the actor holds the right now.
     ///
     /// # Errors
@@ -55,7 +34,7 @@ impl Right {
             }
             Self::Space(space, action) => access::space(tx, actor, space).await?.require(*action).map(drop),
             Self::Permissions(content) => permissions::require_manager(tx, actor, content).await,
-            Self::Link(org, gives) => invites::require_link_manager(tx, actor, (org, gives)).await,
+            Self::Link(org, gives) => joining::require_link_manager(tx, actor, (org, gives)).await,
             Self::Translate(org, source) => {
                 access::org(tx, actor, org).await?.require(OrgAction::CreateContent)?;
                 access::space(tx, actor, source).await?.require(SpaceAction::Manage).map(drop)

@@ -1,0 +1,282 @@
+//! Workers that run background jobs.
+
+use std::{future::Future, sync::Arc, time::Duration};
+
+use chrono::TimeDelta;
+use tokio::time::Instant;
+
+use crate::{
+    BoxFuture, Error, ErrorKind, Result,
+    platform::{
+        host::{
+            kinds::JOB_KINDS,
+            tidy::TIDY_CHUNK,
+            turns::{Reach, Turns},
+        },
+        jobs::{
+            Effect,
+            run::{Run, Stopping},
+            unpanicked,
+        },
+        kernel::{
+            metrics::{JOB_DURATION, JOB_FAILURES, JOB_RUNS, error_label},
+            platform::Platform,
+        },
+        search::Round,
+    },
+    store::{FeedPos, jobs, records::JobRecord, topic},
+};
+
+/// Maximum wait of an idle worker, in case a notification of the feed was lost.
+const IDLE_WAIT: Duration = Duration::from_secs(30);
+
+/// Pause of a worker after a store error.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// Pause between two batches for the search index.
+///
+/// The cost of a batch hardly depends on its size, so the pause collects concurrent writes. It is far shorter than the
+/// documented delay until searches find a write.
+const SEARCH_BATCH_PAUSE: Duration = Duration::from_millis(200);
+
+/// Interval between housekeeping runs of a worker.
+const TIDY_EVERY: TimeDelta = TimeDelta::hours(1);
+
+impl Platform {
+    /// Runs background jobs and keeps the search index up to date until `stop` completes. The job in flight is finished
+    /// first.
+    ///
+    /// Run it as a separate task, once per job that may run concurrently.
+    pub fn work<'a>(&'a self, stop: impl Future<Output = ()> + Send + 'a) -> BoxFuture<'a, ()> {
+        self.work_until(Box::pin(stop))
+    }
+
+    fn work_until<'a>(&'a self, stop: BoxFuture<'a, ()>) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            tokio::select! {
+                () = self.work_on_jobs(stop) => {}
+                () = self.work_on_index() => {}
+            }
+        })
+    }
+
+    async fn work_on_jobs(&self, mut stop: BoxFuture<'_, ()>) {
+        let turns = self.inner.memory.of::<Turns>();
+        let _worker = turns.worker();
+        let mut seen: Option<FeedPos> = None;
+        let stopping = Stopping::default();
+        let mut tidy_at = self.clock().now();
+        loop {
+            // Notifications of jobs enqueued from here on end the wait below. They are read before they are trimmed.
+            if let Err(error) = self.catch_up(&mut seen).await {
+                tracing::warn!(error = ?error, "the news of jobs cannot be read");
+            }
+            if self.clock().now() >= tidy_at {
+                tidy_at = self.clock().now() + TIDY_EVERY;
+                if let Err(error) = self.tidy().await {
+                    tracing::warn!(error = ?error, "tidying up failed");
+                }
+            }
+            let reach = turns.reach();
+            let is_limited = matches!(reach, Reach::Rest);
+            let claimed = self.work_until_stopped((&stopping, &mut stop), reach).await;
+            if stopping.get().is_some() {
+                return;
+            }
+            let next = match claimed {
+                Ok(jobs::Claimed::Job(_) | jobs::Claimed::GivenUp) => {
+                    if is_ready(stop.as_mut()).await {
+                        return;
+                    }
+                    continue;
+                }
+                Ok(jobs::Claimed::Nothing(next)) => next,
+                Err(error) => {
+                    tracing::warn!(error = ?error, "jobs cannot be claimed");
+                    tokio::select! {
+                        () = &mut stop => return,
+                        () = tokio::time::sleep(AFTER_FAILURE) => continue,
+                    }
+                }
+            };
+            let wake = next.map_or_else(|| self.clock().now() + IDLE_WAIT, |next| next.time());
+            tokio::select! {
+                () = &mut stop => return,
+                news = self.store().changed(topic::JOBS, seen.clone(), IDLE_WAIT) => {
+                    if news.is_err() {
+                        tokio::time::sleep(AFTER_FAILURE).await;
+                    }
+                }
+                () = self.clock().wait_until(wake) => {}
+                () = turns.freed(), if is_limited => {}
+            }
+        }
+    }
+
+    /// Claims a job and runs it. A job in flight is finished even if the worker is stopped.
+    async fn work_until_stopped(
+        &self,
+        (stopping, stop): (&Stopping, &mut BoxFuture<'_, ()>),
+        reach: Reach<'_>,
+    ) -> Result<jobs::Claimed> {
+        let working = self.work_once(stopping, reach);
+        tokio::pin!(working);
+        tokio::select! {
+            biased;
+            claimed = &mut working => claimed,
+            () = stop => {
+                stopping.get_or_init(Instant::now);
+                working.await
+            }
+        }
+    }
+
+    /// Keeps the search index up to date; never returns.
+    async fn work_on_index(&self) {
+        let Some(follower) = self.follower() else { return std::future::pending().await };
+        let _turn = follower.turn().await;
+        loop {
+            match unpanicked(self.index_some(&follower)).await {
+                Ok(Round::Some) => tokio::time::sleep(SEARCH_BATCH_PAUSE).await,
+                Ok(Round::None(seen)) => {
+                    if self.store().changed(topic::HEAD, seen, IDLE_WAIT).await.is_err() {
+                        tokio::time::sleep(AFTER_FAILURE).await;
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(error = ?error, "the search index cannot be brought up to date");
+                    tokio::time::sleep(AFTER_FAILURE).await;
+                }
+            }
+        }
+    }
+
+    /// Runs everything that is due by the platform's clock; returns the number of jobs run.
+    ///
+    /// Earlier writes are searchable afterwards. For tests, and for applications with their own scheduling.
+    ///
+    /// # Errors
+    /// Errors of the store and of the search index.
+    pub fn settle<'a>(&'a self) -> BoxFuture<'a, Result<usize>> {
+        Box::pin(async move {
+            let mut ran = 0;
+            let stopping = Stopping::default();
+            loop {
+                match self.work_once(&stopping, Reach::All(None)).await? {
+                    jobs::Claimed::Job(_) => ran += 1,
+                    jobs::Claimed::GivenUp => {}
+                    jobs::Claimed::Nothing(_) => break,
+                }
+            }
+            self.index_all().await?;
+            Ok(ran)
+        })
+    }
+
+    /// Claims a job, runs it and finishes it.
+    async fn work_once(&self, stopping: &Stopping, reach: Reach<'_>) -> Result<jobs::Claimed> {
+        let but = match &reach {
+            Reach::All(_) => Vec::new(),
+            Reach::Rest => {
+                JOB_KINDS.iter().filter(|kind| kind.waits_for_hosts).map(|kind| kind.name).collect()
+            }
+        };
+        let claimed =
+            self.upkeep(&jobs::ClaimJob { now: self.now(), lease: self.inner.job_lease, but }).await?;
+        if let jobs::Claimed::Job(id) = &claimed {
+            let job: Option<Arc<JobRecord>> = self.read().await?.get(&JobRecord::at(id)).await?;
+            let job =
+                job.ok_or_else(|| Error::internal(format!("the job {id} was claimed and is not there")))?;
+            let waits = JOB_KINDS.iter().any(|kind| kind.name == job.kind && kind.waits_for_hosts);
+            let _turn = reach.turn().filter(|_| waits);
+            self.run_job(JobRecord::clone(&job), stopping).await?;
+        }
+        Ok(claimed)
+    }
+
+    async fn run_job(&self, job: JobRecord, stopping: &Stopping) -> Result<()> {
+        tracing::info!(job.id = %job.id, job.kind, job.subject, attempt = job.attempt, "job started");
+        let counted = JobCount { platform: self, kind: kind_label(&job.kind), since: Instant::now() };
+        let mut run = Run::new(job, Arc::clone(stopping));
+        let leased = run.job.clone();
+        let result = self.while_leased(&leased, unpanicked(self.do_job(&mut run))).await;
+        let end = match result {
+            None => {
+                counted.end("taken_over");
+                return Ok(());
+            }
+            Some(Ok(Effect::Finished)) => {
+                tracing::info!(job.id = %leased.id, leased.kind, "job done");
+                counted.end("done");
+                return Ok(());
+            }
+            Some(Ok(Effect::Done)) => jobs::JobEnd::Done(std::mem::take(&mut run.outcome)),
+            Some(Err(error)) => {
+                self.metrics().add(&JOB_FAILURES, &[counted.kind, error_label(error.kind())], 1);
+                self.end_of(&leased, &error)
+            }
+        };
+        counted.end(match &end {
+            jobs::JobEnd::Done(_) => "done",
+            jobs::JobEnd::Failed(..) => "failed",
+            jobs::JobEnd::Again(..) => "again",
+        });
+        self.end_run(run, end).await
+    }
+
+    /// Maps a failure to the end of a run: transient errors are retried.
+    pub(in crate::platform) fn end_of(&self, job: &JobRecord, error: &Error) -> jobs::JobEnd {
+        tracing::warn!(job.id = %job.id, job.kind, job.subject, error = ?error, "job failed");
+        match error.kind() {
+            ErrorKind::Unavailable => jobs::JobEnd::Again(
+                jobs::again_at(self.clock().now(), job.attempt),
+                error.message().to_owned(),
+            ),
+            kind => jobs::JobEnd::Failed(kind, error.message().to_owned()),
+        }
+    }
+
+    async fn do_job(&self, run: &mut Run) -> Result<Effect> {
+        let kind = JOB_KINDS.iter().find(|kind| kind.name == run.job.kind);
+        let kind = kind.ok_or_else(|| {
+            Error::internal(format!("no program here knows jobs of kind `{}`", run.job.kind))
+        })?;
+        (kind.run)(self, run).await
+    }
+
+    /// Advances past the notifications that exist already.
+    async fn catch_up(&self, seen: &mut Option<FeedPos>) -> Result<()> {
+        loop {
+            let news = self.store().changes(topic::JOBS, seen.clone(), TIDY_CHUNK).await?;
+            match news.last() {
+                Some((last, _)) => *seen = Some(last.clone()),
+                None => return Ok(()),
+            }
+        }
+    }
+}
+
+/// A run that is counted when it ends.
+struct JobCount<'p> {
+    platform: &'p Platform,
+    kind: &'static str,
+    since: Instant,
+}
+
+impl JobCount<'_> {
+    fn end(self, outcome: &'static str) {
+        let metrics = self.platform.metrics();
+        metrics.add(&JOB_RUNS, &[self.kind, outcome], 1);
+        metrics.observe(&JOB_DURATION, &[self.kind], self.since.elapsed());
+    }
+}
+
+/// Value of the label `kind`. A job of another version may have an unknown kind.
+fn kind_label(kind: &str) -> &'static str {
+    JOB_KINDS.iter().find(|known| known.name == kind).map_or("unknown", |known| known.name)
+}
+
+/// Polls a future once and returns `true` if it is ready.
+async fn is_ready(mut future: std::pin::Pin<&mut (dyn Future<Output = ()> + Send)>) -> bool {
+    std::future::poll_fn(|cx| std::task::Poll::Ready(future.as_mut().poll(cx).is_ready())).await
+}

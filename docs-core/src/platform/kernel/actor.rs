@@ -1,0 +1,145 @@
+//! Actors: the callers of operations.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Error, Result,
+    model::{OrgId, ShareLinkId, SiteId, UserId},
+    platform::kernel::token_user::TokenUser,
+};
+
+/// The caller of an operation.
+#[non_exhaustive]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Actor {
+    /// A user authenticated by the embedding application, with their own rights.
+    User(UserId),
+    /// A user with a token of the platform, with their own rights as far as the token is valid.
+    Token(TokenUser),
+    /// The platform itself or the embedding application, which may do everything.
+    Platform,
+    /// A visitor, who may only read published sites that they have access to.
+    Visitor(Visitor),
+}
+
+impl Actor {
+    /// The user; `None` for the platform itself and for visitors.
+    #[must_use]
+    pub const fn user(&self) -> Option<&UserId> {
+        match self {
+            Self::User(user) => Some(user),
+            Self::Token(token) => Some(token.user()),
+            Self::Platform | Self::Visitor(_) => None,
+        }
+    }
+
+    /// Returns the user, for operations that require one.
+    ///
+    /// # Errors
+    /// `Forbidden` for the platform itself and for visitors.
+    pub fn require_user(&self) -> Result<&UserId> {
+        self.user().ok_or_else(|| Error::forbidden("only a user can do this"))
+    }
+
+    /// Returns `true` if the sign-in of the actor is valid for an organization.
+    pub(in crate::platform) fn reaches(&self, organization: &OrgId) -> bool {
+        match self {
+            Self::Token(token) => token.reaches(organization),
+            Self::User(_) | Self::Platform | Self::Visitor(_) => true,
+        }
+    }
+
+    /// Rejects every actor except the platform itself.
+    ///
+    /// # Errors
+    /// `Forbidden` for users and visitors.
+    pub fn require_platform(&self) -> Result<()> {
+        match self {
+            Self::Platform => Ok(()),
+            Self::User(_) | Self::Token(_) | Self::Visitor(_) => {
+                Err(Error::forbidden("only the operator of the platform can do this"))
+            }
+        }
+    }
+}
+
+/// A reader of published sites as part of their audience. A visitor has no other permissions, even if they are a
+/// member.
+///
+/// A visitor from [`resolve_url`](super::Platform::resolve_url) has a content token, which
+/// [`authenticate`](super::Platform::authenticate) converts to an actor; [`anonymous`](Visitor::anonymous) is any other
+/// visitor. Each read checks the access against the site, so unpublishing it, revoking a share link or replacing the
+/// signing key revokes access at once.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Visitor {
+    /// The site of the token, or `None` for any site.
+    pub(in crate::platform) site: Option<SiteId>,
+    pub(in crate::platform) pass: Pass,
+    /// The signer of their claims.
+    pub(in crate::platform) signed_by: Option<Signer>,
+    /// The expiry of the signed claims, in seconds since the epoch.
+    pub(in crate::platform) until: Option<i64>,
+    /// Signed claims as JSON, empty if there are none.
+    pub(in crate::platform) signed: Arc<str>,
+    /// Unsigned claims as JSON.
+    pub(in crate::platform) unsigned: Arc<str>,
+    /// The visitor is a user, who sees only public content where they are not a member.
+    pub(in crate::platform) is_user: bool,
+}
+
+impl Visitor {
+    /// Returns an anonymous visitor.
+    #[must_use]
+    pub fn anonymous() -> Self {
+        Self::default()
+    }
+
+    /// Returns the visitor of an actor with a share key, `None` for actors who may be members.
+    pub(in crate::platform) fn of(actor: &Actor, share_key: Option<&str>) -> Option<Self> {
+        let Actor::Visitor(visitor) = actor else { return None };
+        Some(share_key.map_or_else(|| visitor.clone(), |key| visitor.clone().with_share_key(key)))
+    }
+
+    /// Returns a user who is not a member, with a share key.
+    pub(in crate::platform) fn stranger(share_key: Option<&str>) -> Self {
+        let user = Self { is_user: true, ..Self::default() };
+        share_key.map_or_else(|| user.clone(), |key| user.clone().with_share_key(key))
+    }
+
+    /// Adds the secret of a share link. The credential in a content token takes precedence.
+    #[must_use]
+    pub fn with_share_key(mut self, key: &str) -> Self {
+        if self.pass == Pass::None {
+            self.pass = Pass::ShareKey(key.into());
+        }
+        self
+    }
+}
+
+/// The signer of a visitor's claims.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::platform) enum Signer {
+    /// The site's own sign-in, with the key of this fingerprint.
+    Key(Arc<str>),
+    /// The platform, for a member of the site's organization who acted with an API token.
+    Member(UserId),
+    /// The platform, for a member who signed in through a provider of the organization.
+    Session(UserId),
+    /// The platform, for a member whom the embedding application authenticated.
+    Host(UserId),
+}
+
+/// The credential for a site that is not public.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::platform) enum Pass {
+    #[default]
+    None,
+    /// The secret of a share link.
+    ShareKey(Arc<str>),
+    /// A share link that was found by its secret.
+    ShareLink(ShareLinkId),
+}

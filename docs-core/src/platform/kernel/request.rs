@@ -1,0 +1,250 @@
+//! Properties of a request: its idempotency key, the rights that a replay requires, and its precondition.
+
+use std::{
+    fmt,
+    str::FromStr,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use chrono::TimeDelta;
+use serde::Serialize;
+
+use crate::{
+    BoxFuture, Error, ErrorKind, Result,
+    model::{ContentTarget, OrgId, SiteId, SpaceId, TranslationId},
+    platform::kernel::actor::Actor,
+    policy::{OrgAction, SpaceAction},
+    store::{Hash, Tx, records::LinkGives},
+};
+
+/// Retention of the response to a request.
+pub const IDEMPOTENCY_WINDOW: TimeDelta = TimeDelta::hours(24);
+
+/// Caller-chosen key of a request that may be sent again without a second effect: visible ASCII characters.
+///
+/// # Example
+/// ```
+/// use docs_core::platform::IdempotencyKey;
+///
+/// assert!("8e03978e-40d5-43dd-bc93-6894a57f9324".parse::<IdempotencyKey>().is_ok());
+/// assert!("two words".parse::<IdempotencyKey>().is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct IdempotencyKey(pub(in crate::platform) String);
+
+impl IdempotencyKey {
+    /// Maximum number of characters of a key.
+    pub const MAX: usize = 255;
+}
+
+impl FromStr for IdempotencyKey {
+    type Err = NotAnIdempotencyKey;
+
+    fn from_str(text: &str) -> std::result::Result<Self, NotAnIdempotencyKey> {
+        let is_key =
+            (1..=Self::MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+        is_key.then(|| Self(text.to_owned())).ok_or(NotAnIdempotencyKey)
+    }
+}
+
+/// Error for a string that is not an idempotency key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be 1 to {} visible ASCII characters", IdempotencyKey::MAX)]
+pub struct NotAnIdempotencyKey;
+
+/// A request that may be sent again: its key and a fingerprint. Clones are the same request.
+#[derive(Clone, Debug)]
+pub struct IdempotentRequest(pub(in crate::platform) Arc<Inner>);
+
+impl IdempotentRequest {
+    /// Creates a request with a key. `parts` are everything that is equal in each repetition; over HTTP: method, path
+    /// and body.
+    #[must_use]
+    pub fn new(key: IdempotencyKey, parts: &[&[u8]]) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("docs-platform fingerprint of a request");
+        for part in parts {
+            hasher.update(&(part.len() as u64).to_be_bytes()).update(part);
+        }
+        let fingerprint = Hash::of(hasher.finalize().as_bytes());
+        Self::of(key, fingerprint, Arc::default())
+    }
+
+    /// Extends the fingerprint by parts of the request that were read later.
+    pub(in crate::platform) fn continued(&self, parts: &[&[u8]]) -> Self {
+        let known = [&self.0.fingerprint.as_bytes()[..]];
+        let more = Self::new(self.0.key.clone(), &[&known[..], parts].concat());
+        let is_replayed = Arc::clone(&self.0.is_replayed);
+        Self::of(self.0.key.clone(), more.0.fingerprint, is_replayed)
+    }
+
+    fn of(key: IdempotencyKey, fingerprint: Hash, is_replayed: Arc<AtomicBool>) -> Self {
+        Self(Arc::new(Inner { key, fingerprint, is_replayed, rights: Mutex::default() }))
+    }
+
+    pub(in crate::platform) fn require(&self, right: Right) {
+        let mut rights = self.0.rights.lock().unwrap_or_else(PoisonError::into_inner);
+        if !rights.contains(&right) {
+            rights.push(right);
+        }
+    }
+
+    pub(in crate::platform) fn rights(&self) -> Vec<Right> {
+        self.0.rights.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns `true` if the response was replayed from an earlier request.
+    #[must_use]
+    pub fn is_replayed(&self) -> bool {
+        self.0.is_replayed.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Debug)]
+pub(in crate::platform) struct Inner {
+    pub(in crate::platform) key: IdempotencyKey,
+    pub(in crate::platform) fingerprint: Hash,
+    pub(in crate::platform) is_replayed: Arc<AtomicBool>,
+    /// Rights that the replay requires. Without any, no response is stored or replayed.
+    pub(in crate::platform) rights: Mutex<Vec<Right>>,
+}
+
+/// The right that an operation needs, checked again before its stored response is replayed.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::platform) enum Right {
+    Org(OrgId, OrgAction),
+    /// The right to create content in an organization, or in the collection that the request names.
+    CreateIn(OrgId, Option<Box<str>>),
+    Site(OrgId, SiteId),
+    Space(SpaceId, SpaceAction),
+    /// The right to grant roles on content.
+    Permissions(ContentTarget),
+    /// The right to manage invite links of an organization with this grant.
+    Link(OrgId, LinkGives),
+    /// The right to have a space of an organization translated.
+    Translate(OrgId, SpaceId),
+    Translation(OrgId, TranslationId),
+}
+
+/// Identifier of a state of a response. Two responses with the same tag are equal byte for byte.
+///
+/// # Example
+/// ```
+/// use docs_core::platform::EntityTag;
+///
+/// let (one, other) = (EntityTag::of(&["a"])?, EntityTag::of(&["b"])?);
+/// assert_ne!(one, other);
+/// assert_eq!(EntityTag::of(&["a"])?, one);
+/// # Ok::<(), docs_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct EntityTag(String);
+
+impl EntityTag {
+    /// Creates a tag from its text, as sent by a caller.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Computes the tag of a response.
+    ///
+    /// # Errors
+    /// `Internal` for a response that cannot be serialized.
+    pub fn of(answer: &impl Serialize) -> Result<Self> {
+        Ok(Self::of_bytes(&serde_json::to_vec(answer).map_err(Error::internal)?))
+    }
+
+    /// Computes the tag of a response that is already serialized as JSON.
+    #[must_use]
+    pub fn of_bytes(json: &[u8]) -> Self {
+        let mut text = Hash::of(json).to_string();
+        text.truncate(32);
+        Self(text)
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for EntityTag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The states of a condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tags {
+    /// Any existing state.
+    Any,
+    /// One of these states.
+    OneOf(Vec<EntityTag>),
+}
+
+impl Tags {
+    /// Returns `true` if the current state matches; `None` if the target does not exist.
+    #[must_use]
+    pub fn contain(&self, current: Option<&EntityTag>) -> bool {
+        match (self, current) {
+            (_, None) => false,
+            (Self::Any, Some(_)) => true,
+            (Self::OneOf(tags), Some(current)) => tags.contains(current),
+        }
+    }
+}
+
+/// Condition of a change. The default has no condition.
+///
+/// # Example
+/// ```
+/// # use docs_core::{Platform, model::{SpaceId, UpdateSpace, UserId}, platform::{EntityTag, Precondition}};
+/// # async fn example(platform: &Platform, ada: &UserId, space: &SpaceId) -> docs_core::Result<()> {
+/// let seen = platform.as_user(ada).space(space).get().await?;
+/// let unchanged = Precondition::if_match(EntityTag::of(&seen)?);
+/// let platform = platform.with_precondition(unchanged);
+/// platform.as_user(ada).space(space).update(UpdateSpace::default()).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Precondition {
+    /// The target is in one of these states.
+    pub if_match: Option<Tags>,
+    /// The target is in none of these states.
+    pub if_none_match: Option<Tags>,
+}
+
+impl Precondition {
+    /// Creates the condition that the target is in this state.
+    #[must_use]
+    pub fn if_match(tag: EntityTag) -> Self {
+        Self { if_match: Some(Tags::OneOf(vec![tag])), if_none_match: None }
+    }
+
+    /// Checks the condition for the current state; `None` if the target does not exist.
+    ///
+    /// # Errors
+    /// `Precondition` naming the condition.
+    pub fn check(&self, current: Option<&EntityTag>) -> Result<()> {
+        let refused = |why: &str| Err(Error::new(ErrorKind::Precondition, why.to_owned()));
+        match (&self.if_match, &self.if_none_match) {
+            (Some(tags), _) if !tags.contain(current) => refused(
+                "If-Match: this is not the current state any more; read it again, and change what it is now",
+            ),
+            (_, Some(tags)) if tags.contain(current) => {
+                refused("If-None-Match: there is such a state; leave the header out to change it")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Checks that an actor still holds a right. The check of some rights needs modules above the kernel, so the builder
+/// provides it.
+pub(in crate::platform) type ProveRight =
+    for<'t> fn(&'t Right, &'t Tx, &'t Actor) -> BoxFuture<'t, Result<()>>;

@@ -1,0 +1,175 @@
+//! Translations that follow the head of their source.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Error, Result,
+    model::{JobId, SpaceId, Timestamp, TranslationId},
+    platform::jobs::{Payload, Urgency},
+    store::{
+        Entity as _, Hash, Tx,
+        jobs::{self, Audience, NewJob},
+        records::{JobRecord, JobState, RevisionRecord, SpaceRecord, TranslationRecord},
+    },
+};
+
+/// Maximum number of translations of a space.
+pub(in crate::platform) const MAX_TRANSLATIONS: u32 = 50;
+
+/// Translations that one transaction of the purge of a space deletes.
+const DROPPED_AT_ONCE: u32 = 10;
+
+/// The job lane of a translation. Its runs are sequential.
+fn lane(id: &TranslationId) -> String {
+    format!("translate:{id}")
+}
+
+/// Ensures that a run starts after this transaction. A run that is queued already suffices. Returns the translation.
+///
+/// A run that was delayed after a failure starts at once if a user requests it.
+pub(in crate::platform) async fn want_run(
+    tx: &mut Tx,
+    record: &Arc<TranslationRecord>,
+    (id, now): (JobId, Timestamp),
+    urgency: Urgency,
+) -> Result<TranslationRecord> {
+    let known: Option<Arc<JobRecord>> = match &record.job {
+        Some(job) => tx.get(&JobRecord::at(job)).await?,
+        None => None,
+    };
+    if !known.is_some_and(|job| matches!(job.state, JobState::Queued | JobState::Waiting)) {
+        enqueue(tx, record, (id.clone(), now)).await?;
+        return Ok(TranslationRecord { job: Some(id), ..TranslationRecord::clone(record) });
+    }
+    if urgency == Urgency::Asked {
+        // The run may be queued after another delayed run; both have to start.
+        jobs::hasten_lane(tx, &lane(&record.id), now).await?;
+    }
+    Ok(TranslationRecord::clone(record))
+}
+
+pub(in crate::platform) async fn enqueue(
+    tx: &mut Tx,
+    record: &TranslationRecord,
+    (id, now): (JobId, Timestamp),
+) -> Result<()> {
+    let job = TranslateSpace { translation: record.id.clone() }.about(&id, &record.target, now)?;
+    let audience = Audience::Subject { by: Some(record.created_by.clone()), same: None };
+    jobs::enqueue(tx, now, NewJob { audience, lane: Some((lane(&record.id), now)), ..job }).await
+}
+
+/// Returns the id of a follow-up job. It is the same in every retry of the transaction.
+fn job_after(translation: &TranslationId, what: &str) -> Result<JobId> {
+    let name = Hash::of(format!("{translation} {what}").as_bytes()).to_string();
+    name[..26].parse().map_err(Error::internal)
+}
+
+/// Enqueues the translations of a space after a content change.
+///
+/// # Errors
+///
+/// Errors of the store.
+pub(in crate::platform) async fn follow_source(
+    tx: &mut Tx,
+    space: &SpaceRecord,
+    revision: &RevisionRecord,
+) -> Result<()> {
+    if space.translations == 0 {
+        return Ok(());
+    }
+    let rows = tx.below(&TranslationRecord::of_source(&space.id), MAX_TRANSLATIONS).await?;
+    let found = tx.get_many::<TranslationRecord>(&TranslationRecord::named_by_all(&rows)).await?;
+    for record in found.into_iter().flatten() {
+        let job = (job_after(&record.id, revision.id.as_str())?, revision.created_at);
+        let new = want_run(tx, &record, job, Urgency::Follows).await?;
+        if new != *record {
+            tx.put(&*record, new)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns up to `limit` translations each from and into a space.
+async fn of_space(tx: &Tx, space: &SpaceId, limit: u32) -> Result<Vec<Arc<TranslationRecord>>> {
+    let mut rows = tx.below(&TranslationRecord::of_source(space), limit).await?;
+    rows.extend(tx.below(&TranslationRecord::of_target(space), limit).await?);
+    let found = tx.get_many::<TranslationRecord>(&TranslationRecord::named_by_all(&rows)).await?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// Resumes the translations from and into a restored space if both of their spaces exist.
+///
+/// # Errors
+///
+/// Errors of the store.
+pub(in crate::platform) async fn follow_restored(
+    tx: &mut Tx,
+    space: &SpaceId,
+    (restoring, now): (&JobId, Timestamp),
+) -> Result<()> {
+    for record in of_space(tx, space, MAX_TRANSLATIONS).await? {
+        let both = [SpaceRecord::at(&record.source), SpaceRecord::at(&record.target)];
+        let both = tx.get_many::<SpaceRecord>(&both).await?;
+        if !both.iter().all(|space| space.as_ref().is_some_and(|space| space.deleted_at.is_none())) {
+            continue;
+        }
+        let job = (job_after(&record.id, restoring.as_str())?, now);
+        let new = want_run(tx, &record, job, Urgency::Follows).await?;
+        if new != *record {
+            tx.put(&*record, new)?;
+        }
+    }
+    Ok(())
+}
+
+/// Deletes a batch of translations from and into a space. Returns `true` if there were any.
+///
+/// # Errors
+///
+/// Errors of the store.
+pub(in crate::platform) async fn drop_some(tx: &mut Tx, space: &SpaceId, now: Timestamp) -> Result<bool> {
+    let found = of_space(tx, space, DROPPED_AT_ONCE).await?;
+    for record in &found {
+        delete(tx, record, (job_after(&record.id, "purge")?, now)).await?;
+    }
+    Ok(!found.is_empty())
+}
+
+/// Deletes a translation. A job removes its memory.
+pub(in crate::platform) async fn delete(
+    tx: &mut Tx,
+    old: &TranslationRecord,
+    (job, now): (JobId, Timestamp),
+) -> Result<()> {
+    let source: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&old.source)).await?;
+    if let Some(source) = source {
+        let translations = source.translations.saturating_sub(1);
+        tx.put(&*source, SpaceRecord { translations, ..SpaceRecord::clone(&source) })?;
+    }
+    let purge = PurgeTranslation { translation: old.id.clone() };
+    jobs::enqueue(tx, now, purge.about(&job, &old.id, now)?).await?;
+    tx.delete(old);
+    Ok(())
+}
+
+/// Removes the memory of a deleted translation.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct PurgeTranslation {
+    pub(in crate::platform) translation: TranslationId,
+}
+
+impl Payload for PurgeTranslation {
+    const KIND: &'static str = "translation_purge";
+}
+
+/// The payload of the translation job.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct TranslateSpace {
+    pub(in crate::platform) translation: TranslationId,
+}
+
+impl Payload for TranslateSpace {
+    const KIND: &'static str = "space_translate";
+}

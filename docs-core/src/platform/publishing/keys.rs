@@ -1,0 +1,34 @@
+//! The signing keys of sites.
+
+use std::sync::Arc;
+
+use crate::{
+    Error, Result,
+    model::SiteId,
+    ports::Secrets,
+    store::{Tx, records::SiteAuthRecord},
+};
+
+/// Returns the signing key of a site, if it has one.
+pub(in crate::platform) async fn signing_key(
+    secrets: &dyn Secrets,
+    tx: &Tx,
+    site: &SiteId,
+) -> Result<Option<String>> {
+    let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(site)).await?;
+    record.map(|record| opened(secrets, &record)).transpose()
+}
+
+/// Opens the signing key of a site. The key is the bytes of the text.
+pub(in crate::platform) fn opened(secrets: &dyn Secrets, record: &SiteAuthRecord) -> Result<String> {
+    secrets.open(&purpose(&record.site), &record.sealed).map_err(|_| {
+        Error::conflict(
+            "the signing key was sealed with another key; start the server with that one, or regenerate it",
+        )
+    })
+}
+
+/// The purpose of the seal of a site's signing key.
+pub(in crate::platform) fn purpose(site: &SiteId) -> String {
+    format!("site-signing-key {site}")
+}
