@@ -17,9 +17,9 @@ use crate::{
         SpaceId, UpdateChangeRequest, UpdateOutcome, UpdateResult, UserId,
     },
     platform::{
-        RequestFilter, access,
+        access,
         kernel::{actor::Actor, platform::Platform, request::Right},
-        nouns::{ChangeRequestHandle, ChangeRequests, RequestRef, list_identities},
+        nouns::{ChangeRequestHandle, ChangeRequests, RequestRef, filters::RequestFilter, list_identities},
     },
     policy::{SpaceAccess, SpaceAction},
     store::{

@@ -28,10 +28,12 @@ use crate::{
         PostComment, PostCommentReply, UpdateComment, UpdateCommentReply, UserId,
     },
     platform::{
-        CommentQuery, Thread, access,
+        access,
         kernel::{actor::Actor, platform::Platform, request::Right},
         nouns::{
             CommentHandle, Comments, ReplyHandle,
+            addresses::Thread,
+            filters::CommentQuery,
             list_identities::{self, tag},
         },
     },

@@ -23,10 +23,11 @@ use crate::{
         RevisionId, RevisionPage,
     },
     platform::{
-        ContentOf, Version, access,
+        access,
         content::{change_requests, files::Bearer, revisions},
         kernel::{
             actor::{Actor, Visitor},
+            content_of::{ContentOf, Version},
             platform::Platform,
             request::EntityTag,
         },

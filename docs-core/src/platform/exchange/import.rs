@@ -92,9 +92,9 @@ impl<'p> ContentHandle<'p> {
     /// Imports documents into the live content of a space or into a change request.
     ///
     /// The imported pages are added after the existing ones at the top level; nothing else changes. Running and
-    /// finished imports are listed among the [jobs](super::SpaceHandle::list_jobs) of the space. See
-    /// [`LIMITS`](super::LIMITS) for the maximum number of pages and files that one import fetches. Linked resources
-    /// that cannot be fetched or read are left out and counted; the requested document itself must exist.
+    /// finished imports are listed among the [jobs](crate::platform::SpaceHandle::list_jobs) of the space. See
+    /// [`LIMITS`](crate::platform::LIMITS) for the maximum number of pages and files that one import fetches. Linked
+    /// resources that cannot be fetched or read are left out and counted; the requested document itself must exist.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` if live content is locked, or if the change request

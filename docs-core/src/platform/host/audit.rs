@@ -9,9 +9,9 @@ use crate::{
     BoxFuture, Error, Result,
     model::AuditEntry,
     platform::{
-        AuditFilter, AuditLog, access,
-        kernel::{actor::Actor, platform::Platform},
-        nouns::{Caller, list_identities},
+        access,
+        kernel::{actor::Actor, audit_log::AuditLog, platform::Platform},
+        nouns::{Caller, filters::AuditFilter, list_identities},
     },
     policy::OrgAction,
     store::{

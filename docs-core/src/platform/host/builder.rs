@@ -153,7 +153,7 @@ impl Builder {
         self
     }
 
-    /// Sets the metrics sink. Without it, nothing is recorded. [`METRICS`](crate::platform::kernel::metrics::METRICS)
+    /// Sets the metrics sink. Without it, nothing is recorded. [`METRICS`](crate::platform::metrics::METRICS)
     /// lists all metrics.
     #[must_use]
     pub fn metrics(mut self, metrics: Arc<dyn Metrics>) -> Self {
@@ -187,8 +187,9 @@ impl Builder {
         self
     }
 
-    /// Sets the bytes of memory for all imports in total; [`LIMITS`](super::LIMITS) has the default. An import waits
-    /// until others have released the memory that it needs. One that needs more than the budget runs alone.
+    /// Sets the bytes of memory for all imports in total; [`LIMITS`](crate::platform::LIMITS) has the default. An
+    /// import waits until others have released the memory that it needs. One that needs more than the budget runs
+    /// alone.
     #[must_use]
     pub fn import_memory(mut self, bytes: u64) -> Self {
         self.import_memory = import::ImportMemory::new(bytes);

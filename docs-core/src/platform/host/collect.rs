@@ -33,11 +33,10 @@ use crate::{
     content::{CacheLimits, Content, ContentError, LineMerger},
     model::{ChangeRequestId, SpaceId, Timestamp},
     platform::{
-        COLLECT_WINDOW, UNTOUCHED,
         kernel::{
             metrics::{COLLECTIONS, OBJECTS_KEPT, OBJECTS_REMOVED, UPLOADS_REMOVED},
             platform::Platform,
-            storing::{COPY_NOTES, COPY_NOTES_KEPT},
+            storing::{COLLECT_WINDOW, COPY_NOTES, COPY_NOTES_KEPT, UNTOUCHED},
         },
         nouns::Caller,
     },

@@ -68,10 +68,10 @@ impl Actor {
 /// A reader of published sites as part of their audience. A visitor has no other permissions, even if they are a
 /// member.
 ///
-/// A visitor from [`resolve_url`](super::Platform::resolve_url) has a content token, which
-/// [`authenticate`](super::Platform::authenticate) converts to an actor; [`anonymous`](Visitor::anonymous) is any other
-/// visitor. Each read checks the access against the site, so unpublishing it, revoking a share link or replacing the
-/// signing key revokes access at once.
+/// A visitor from [`resolve_url`](crate::platform::Platform::resolve_url) has a content token, which
+/// [`authenticate`](crate::platform::Platform::authenticate) converts to an actor; [`anonymous`](Visitor::anonymous) is
+/// any other visitor. Each read checks the access against the site, so unpublishing it, revoking a share link or
+/// replacing the signing key revokes access at once.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Visitor {
     /// The site of the token, or `None` for any site.

@@ -16,9 +16,11 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::{
     Error, ErrorKind, Result,
     model::{BASE32, UserId},
-    platform::{
-        IDEMPOTENCY_WINDOW, IdempotentRequest,
-        kernel::{actor::Actor, platform::Platform, request::Right, write::Answer},
+    platform::kernel::{
+        actor::Actor,
+        platform::Platform,
+        request::{IDEMPOTENCY_WINDOW, IdempotentRequest, Right},
+        write::Answer,
     },
     store::{Answers, StoreError, StoreFailure as _, Tx, records::IdempotencyRecord},
 };

@@ -11,9 +11,11 @@ use serde::Serialize;
 
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
-    platform::{
-        EntityTag, Precondition,
-        kernel::{actor::Actor, platform::Platform, write::Answer},
+    platform::kernel::{
+        actor::Actor,
+        platform::Platform,
+        request::{EntityTag, Precondition},
+        write::Answer,
     },
     store::{Key, Operation, Tx, Written},
 };

@@ -10,7 +10,7 @@ use crate::{
 
 /// The hosts where organizations may mount sites by `proxy`.
 ///
-/// On every host, the first segments of the platform's own paths ([`own_paths`](crate::platform::kernel::own_paths))
+/// On every host, the first segments of the platform's own paths ([`own_paths`](crate::platform::own_paths))
 /// are reserved. The explorer's segment is free on hosts that a rule names, since `example.com/docs` is a common mount
 /// point. It stays reserved where any host is allowed. A stored mount that is not allowed is not served. The hosts that
 /// the embedding application sets by [`set_hostname`](crate::platform::SiteHandle::set_hostname) need no rule.

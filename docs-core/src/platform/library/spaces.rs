@@ -19,7 +19,6 @@ use crate::{
         SpaceId, SpaceTitle, TransferContent, UpdateSpace,
     },
     platform::{
-        RESTORE_WINDOW,
         access::{self, AccessResolver},
         kernel::{
             actor::{Actor, Visitor},
@@ -27,7 +26,10 @@ use crate::{
             platform::Platform,
             request::Right,
         },
-        library::tree::{ContentMove, Transfer, Walk, room_in},
+        library::{
+            head::RESTORE_WINDOW,
+            tree::{ContentMove, Transfer, Walk, room_in},
+        },
         nouns::{
             MemberHandle, SpaceHandle, Spaces,
             filters::{Reach, Wanted},

@@ -10,10 +10,12 @@ use crate::{
         Visibility, VisitorAuth, VisitorAuthBackend,
     },
     platform::{
-        RESTORE_WINDOW,
         access::AccessResolver,
         kernel::{actor::Visitor, platform::Platform},
-        library::tree::{Met, Walk},
+        library::{
+            head::RESTORE_WINDOW,
+            tree::{Met, Walk},
+        },
         publishing::{placement::Placement, visitors::admit::Admitted},
     },
     policy::{CollectionAccess, SpaceAccess},

@@ -15,10 +15,11 @@ use crate::{
         TeamMembership, TeamObject, UpdateTeam, UpdateTeamMembers, UserId,
     },
     platform::{
-        TeamFilter, access,
+        access,
         kernel::{actor::Actor, platform::Platform, request::Right},
         nouns::{
             MemberHandle, TeamHandle, Teams,
+            filters::TeamFilter,
             list_identities::{self, tag},
         },
     },

@@ -14,7 +14,7 @@ use crate::{
         SiteSpaceId, SiteSpacesInput, SiteTitle, SpaceId, SpaceTitle, UpdateSite,
     },
     platform::{
-        SiteFilter, access,
+        access,
         kernel::{
             actor::{Actor, Visitor},
             platform::Platform,
@@ -22,7 +22,7 @@ use crate::{
             site_hosts,
             storing::StoringSince,
         },
-        nouns::{SiteHandle, SiteRef, Sites, addresses::SiteOf, list_identities},
+        nouns::{SiteHandle, SiteRef, Sites, addresses::SiteOf, filters::SiteFilter, list_identities},
         publishing::{
             outline::{Outline, live_spaces},
             share_links::SharedLink,

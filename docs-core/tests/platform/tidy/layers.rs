@@ -1,6 +1,10 @@
 //! Permitted dependencies between crates, and between the layers of docs-core.
 
-use std::{collections::BTreeSet, fs};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
 
 use super::{packages, root, rust_files};
 
@@ -60,6 +64,108 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
 /// The permitted dependencies of the layers within docs-core.
 const MODULES: &[(&str, &[&str])] =
     &[("records", &["model", "store"]), ("policy", &["Error", "Result", "model", "store"])];
+
+/// The folders of the platform in topological order, each with the folders that it may use.
+const FOLDERS: &[(&str, &[&str])] = &[
+    ("kernel", &[]),
+    ("nouns", &["kernel"]),
+    ("access", &["kernel", "nouns"]),
+    ("jobs", &["kernel"]),
+    ("people", &["kernel", "nouns", "access", "jobs"]),
+    ("publishing", &["kernel", "nouns", "access", "people"]),
+    ("library", &["kernel", "nouns", "access", "jobs", "people", "publishing"]),
+    ("content", &["kernel", "nouns", "access", "jobs", "people", "publishing", "library"]),
+    ("sites", &["kernel", "nouns", "access", "jobs", "publishing", "library"]),
+    ("exchange", &["kernel", "nouns", "access", "jobs", "people", "library", "content"]),
+    ("search", &["kernel", "nouns", "access", "jobs", "publishing", "sites"]),
+    (
+        "host",
+        &[
+            "kernel",
+            "nouns",
+            "access",
+            "jobs",
+            "people",
+            "publishing",
+            "library",
+            "content",
+            "sites",
+            "exchange",
+            "search",
+        ],
+    ),
+];
+
+/// The rooms of each folder in topological order. A room is a file with its folder of the same name; it uses only
+/// rooms before it. The folders that are not listed are one room each.
+const ROOMS: &[(&str, &[&str])] = &[
+    (
+        "kernel",
+        &[
+            "content_of",
+            "own_paths",
+            "urls",
+            "token_user",
+            "actor",
+            "audit_log",
+            "memory",
+            "ports",
+            "request",
+            "site_hosts",
+            "metrics",
+            "platform",
+            "emoji",
+            "write",
+            "storing",
+            "secret",
+            "idempotency",
+            "precondition",
+        ],
+    ),
+    ("people", &["users", "members", "saml", "joining", "named", "teams", "invites", "orgs"]),
+    ("publishing", &["keys", "outline", "placement", "share_links", "visitors", "address", "resolve"]),
+    (
+        "library",
+        &["follow", "head", "tree", "views", "spaces", "collections", "permissions", "invites", "jobs"],
+    ),
+    (
+        "content",
+        &[
+            "change_requests",
+            "files",
+            "revisions",
+            "openapi_specs",
+            "computed",
+            "read",
+            "comments",
+            "edit",
+            "links",
+            "reviews",
+        ],
+    ),
+    ("sites", &["view", "settings", "manage", "structure", "site"]),
+    ("exchange", &["import", "git", "pdf", "templates", "translations"]),
+    (
+        "host",
+        &[
+            "audit",
+            "authenticate",
+            "collect",
+            "health",
+            "kinds",
+            "layout",
+            "rights",
+            "builder",
+            "tidy",
+            "limits",
+            "measure",
+            "purge",
+            "setup",
+            "turns",
+            "worker",
+        ],
+    ),
+];
 
 /// Crates that the core and its dependencies must not use: sockets, HTTP, databases, Git libraries.
 const NOT_IN_CORE: &[&str] = &[
@@ -173,4 +279,217 @@ fn versions_stand_in_the_workspace_only() {
         let own: Vec<&str> = text.lines().filter(|line| line.contains("version = \"")).collect();
         assert!(own.is_empty(), "{name}: {own:?}");
     }
+}
+
+/// The code of a text without its comments.
+fn code(text: &str) -> String {
+    let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Splits the elements of a list in braces; `rest` begins after the opening brace.
+fn elements(rest: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut found) = (0, 0, Vec::new());
+    for (at, c) in rest.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => {
+                found.push(&rest[start..at]);
+                break;
+            }
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                found.push(&rest[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Adds the paths that a text begins with, with their lists unfolded.
+fn unfold(before: &[String], text: &str, found: &mut Vec<Vec<String>>) {
+    let text = text.trim_start();
+    if let Some(list) = text.strip_prefix('{') {
+        return elements(list).into_iter().for_each(|element| unfold(before, element, found));
+    }
+    let name: String = text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    if name.is_empty() {
+        return;
+    }
+    let after = &text[name.len()..];
+    let path = [before, &[name]].concat();
+    match after.strip_prefix("::") {
+        Some(rest) if rest.starts_with(|c: char| c == '{' || c == '_' || c.is_alphabetic()) => {
+            unfold(&path, rest, found);
+        }
+        _ => found.push(path),
+    }
+}
+
+/// The paths after each `crate::platform` in a text, lists unfolded.
+fn platform_paths(text: &str) -> Vec<Vec<String>> {
+    let (code, mut found) = (code(text), Vec::new());
+    for path in code.split("crate::").skip(1) {
+        unfold(&[], path, &mut found);
+    }
+    // A visibility, `pub(in crate::platform)`, uses nothing.
+    found.retain(|path| path.len() > 1 && path[0] == "platform");
+    found.into_iter().map(|path| path[1..].to_vec()).collect()
+}
+
+/// The files of a folder of the platform, as paths of modules with the text.
+fn modules(folder: &str) -> Vec<(Vec<String>, String)> {
+    let base = root().join("docs-core/src/platform");
+    let mut files = rust_files(&base.join(folder));
+    files.push(base.join(format!("{folder}.rs")));
+    let module = |file: PathBuf| {
+        let path = file.strip_prefix(&base).expect("a file of the platform").with_extension("");
+        let path = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        (path, fs::read_to_string(&file).expect("a file"))
+    };
+    files.into_iter().map(module).collect()
+}
+
+/// Returns the violation if a module of the platform must not use a path.
+fn forbidden(module: &[String], path: &[String]) -> Option<String> {
+    let used = path.first().map_or("", String::as_str);
+    let name = |what: &str| Some(format!("{} uses {}: {what}", module.join("/"), path.join("::")));
+    let (_, allowed) = FOLDERS.iter().find(|(folder, _)| *folder == module[0]).expect("a folder");
+    if used != module[0] {
+        return if allowed.contains(&used) { None } else { name("not a lower folder") };
+    }
+    let (_, rooms) = ROOMS.iter().find(|(folder, _)| *folder == module[0])?;
+    let at = |path: &[String]| rooms.iter().position(|room| Some(*room) == path.get(1).map(String::as_str));
+    match (at(module), at(path)) {
+        (None, _) if module.len() == 1 => None,
+        (Some(own), Some(other)) if other <= own => None,
+        _ => name("not a room before it"),
+    }
+}
+
+/// The methods of the platform that a module defines, and those that it calls.
+fn methods(text: &str) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut defined, mut called, mut inside) = (BTreeSet::new(), BTreeSet::new(), false);
+    let name = |text: &str| -> String {
+        text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+    };
+    for line in code(text).lines() {
+        match line {
+            "impl Platform {" => inside = true,
+            "}" => inside = false,
+            _ => {}
+        }
+        if inside && line.starts_with("    ") && !line.starts_with("     ") {
+            defined.extend(line.split_once("fn ").map(|(_, rest)| name(rest)));
+        }
+        let receivers: &[&str] = if inside { &["platform.", "self."] } else { &["platform."] };
+        for receiver in receivers {
+            for rest in line.split(receiver).skip(1) {
+                let method = name(rest);
+                if rest[method.len()..].starts_with(['(', ':']) {
+                    called.insert(method);
+                }
+            }
+        }
+    }
+    (defined, called)
+}
+
+#[test]
+fn folders_of_the_platform_use_lower_folders_only() {
+    let mut violations = Vec::new();
+    for (at, (folder, allowed)) in FOLDERS.iter().enumerate() {
+        let before: BTreeSet<&str> = FOLDERS[..at].iter().map(|(folder, _)| *folder).collect();
+        assert!(
+            allowed.iter().all(|other| before.contains(other)),
+            "{folder} is above a folder that it uses"
+        );
+        for (module, text) in modules(folder) {
+            let paths = platform_paths(&text);
+            violations.extend(paths.iter().filter_map(|path| forbidden(&module, path)));
+        }
+    }
+    assert!(violations.is_empty(), "{violations:#?}");
+}
+
+#[test]
+fn tables_of_folders_and_rooms_are_complete() {
+    let names = |folder: &Path| -> BTreeSet<String> {
+        let files = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+        let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+        files.filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned())).collect()
+    };
+    let base = root().join("docs-core/src/platform");
+    let folders = FOLDERS.iter().map(|(folder, _)| (*folder).to_owned()).chain(["mod".to_owned()]);
+    assert_eq!(names(&base), folders.collect());
+    for (folder, rooms) in ROOMS {
+        let rooms: BTreeSet<String> = rooms.iter().map(|room| (*room).to_owned()).collect();
+        assert_eq!(names(&base.join(folder)), rooms, "{folder}");
+    }
+}
+
+#[test]
+fn super_stays_within_a_room() {
+    for (folder, _) in FOLDERS {
+        let outer = if ROOMS.iter().any(|(name, _)| name == folder) { 2 } else { 1 };
+        for (module, text) in modules(folder) {
+            let code = code(&text);
+            let (own, tests) = code.split_once("mod tests {").unwrap_or((&code, ""));
+            let within = module.len().saturating_sub(outer);
+            for (part, most) in [(own, within), (tests, within + 1)] {
+                let chain = "super::".repeat(most + 1);
+                assert!(!part.contains(&chain), "{}: `{chain}` leaves the room", module.join("/"));
+            }
+        }
+    }
+}
+
+#[test]
+fn methods_of_the_platform_are_called_from_above() {
+    let files: Vec<_> = FOLDERS.iter().flat_map(|(folder, _)| modules(folder)).collect();
+    let files: Vec<_> = files.into_iter().map(|(module, text)| (module, methods(&text))).collect();
+    let mut places: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (module, (defined, _)) in &files {
+        for method in defined {
+            places.entry(method).or_default().insert(&module[0]);
+        }
+    }
+    let mut violations = Vec::new();
+    for (module, (_, called)) in &files {
+        let (folder, allowed) = FOLDERS.iter().find(|(folder, _)| *folder == module[0]).expect("a folder");
+        for method in called {
+            let Some(places) = places.get(method.as_str()) else { continue };
+            if !places.iter().any(|place| place == folder || allowed.contains(place)) {
+                violations.push(format!("{} calls {method} of {places:?}", module.join("/")));
+            }
+        }
+    }
+    assert!(places.len() > 100, "{}", places.len());
+    assert!(violations.is_empty(), "{violations:#?}");
+}
+
+#[test]
+fn paths_of_the_platform_are_unfolded() {
+    let text = "use crate::{\n    Error,\n    platform::{Actor, a::{self, B}, c::D}, // crate::platform::no\n};\nfn f() { crate::platform::e::f(1) }\n";
+    let found = platform_paths(text).iter().map(|path| path.join("::")).collect::<Vec<_>>();
+    assert_eq!(found, ["Actor", "a::self", "a::B", "c::D", "e::f"]);
+    let of = |text: &str| text.split("::").map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(forbidden(&of("library::head"), &of("people::users::find")), None);
+    assert_eq!(forbidden(&of("library::spaces"), &of("library::head::create_in")), None);
+    for (module, path) in [
+        ("kernel::urls", "content::read::Located"),
+        ("library::head", "library::spaces::Spaces"),
+        ("people::users", "Platform"),
+    ] {
+        assert!(forbidden(&of(module), &of(path)).is_some(), "{module} {path}");
+    }
+}
+
+#[test]
+fn methods_are_found_in_impls_of_the_platform() {
+    let text = "impl Platform {\n    pub async fn a(&self) {\n        self.b().await;\n    }\n}\nimpl C {\n    fn d(&self, platform: &Platform) {\n        self.e();\n        platform.f();\n    }\n}\n";
+    let (defined, called) = methods(text);
+    assert_eq!((defined, called), (["a"].map(str::to_owned).into(), ["b", "f"].map(str::to_owned).into()));
 }
