@@ -2,13 +2,10 @@
 
 pub(in crate::platform) mod run;
 
-use std::{
-    future::Future,
-    panic::{AssertUnwindSafe, catch_unwind},
-    task::Poll,
-};
+use std::{future::Future, panic::AssertUnwindSafe};
 
 use async_trait::async_trait;
+use futures_util::FutureExt as _;
 use serde::{Serialize, de::DeserializeOwned};
 
 pub(super) use self::run::{Progress, Run, finish_in};
@@ -119,12 +116,12 @@ impl Platform {
                     match self.upkeep(&jobs::RenewJob { job: job.clone(), now: self.now(), lease }).await {
                         Ok(true) => {}
                         Ok(false) => {
-                            tracing::warn!(job.id = %job.id, "another worker has taken the job over");
+                            tracing::warn!(job.id = %job.id, "stop job; another worker has it");
                             return None;
                         }
                         // The lease is still valid, and the next renewal comes before it expires.
                         Err(error) => {
-                            tracing::warn!(job.id = %job.id, error = ?error, "the lease was not renewed");
+                            tracing::warn!(job.id = %job.id, error = ?error, "failed to renew lease");
                         }
                     }
                 }
@@ -143,8 +140,8 @@ impl Platform {
             Err(error) if error.kind() == ErrorKind::Unavailable => Err(error),
             // The store rejects the log or the reason. The job ends without them.
             Err(error) => {
-                tracing::error!(job.id = %finish.job.id, error = ?error, "the end of a job cannot be stored");
-                let why = "its end could not be stored; the server's log says why";
+                tracing::error!(job.id = %finish.job.id, error = ?error, "failed to store result of job");
+                let why = "failed to store the result; see the log of the server";
                 let end = jobs::JobEnd::Failed(ErrorKind::Internal, why.to_owned());
                 self.upkeep(&jobs::FinishJob { end, log: Vec::new(), ..finish }).await.map(drop)
             }
@@ -154,12 +151,6 @@ impl Platform {
 
 /// Converts a panic into an error, so that a panicking job does not end the worker.
 pub(super) async fn unpanicked<T>(doing: impl Future<Output = Result<T>>) -> Result<T> {
-    let mut doing = std::pin::pin!(doing);
-    let caught =
-        std::future::poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| doing.as_mut().poll(cx))) {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(result)) => Poll::Ready(Some(result)),
-            Err(_) => Poll::Ready(None),
-        });
-    caught.await.unwrap_or_else(|| Err(Error::internal("it panicked")))
+    let caught = AssertUnwindSafe(doing).catch_unwind().await;
+    caught.unwrap_or_else(|_| Err(Error::internal("it panicked")))
 }

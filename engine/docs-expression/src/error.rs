@@ -30,19 +30,19 @@ impl ExpressionError {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EvalError {
     /// The step budget is exhausted.
-    #[error("the evaluation takes more than {MAX_STEPS} steps")]
+    #[error("the evaluation must take at most {MAX_STEPS} steps")]
     Steps,
     /// Values or calls are nested too deeply.
-    #[error("values or calls are nested too deep")]
+    #[error("values or calls are nested too deeply")]
     TooDeep,
     /// A text exceeds [`MAX_TEXT`].
-    #[error("a text has more than {MAX_TEXT} bytes")]
+    #[error("a string must have at most {MAX_TEXT} bytes")]
     TextTooLong,
     /// An array exceeds [`MAX_ITEMS`].
-    #[error("an array has more than {MAX_ITEMS} items")]
+    #[error("an array must have at most {MAX_ITEMS} items")]
     TooManyItems,
     /// A big integer overflows.
-    #[error("a big integer has more than 127 bits")]
+    #[error("a big integer must have at most {} bits", i128::BITS - 1)]
     NumberTooBig,
     /// An operator or method does not support the value.
     #[error("{0}")]

@@ -8,9 +8,9 @@
 //! 1. Putting an object touches it, even if it exists already: [`Objects::put`](crate::store::Objects::put). An object
 //!    that a write reuses without putting it is referenced by a revision that cannot be removed before the write
 //!    commits.
-//! 2. A write commits within [`WRITE_WINDOW`] of its first `put` ([`StoringSince`]), or not at all.
-//! 3. A collection removes nothing later than [`COLLECT_WINDOW`] after its first read. It removes only objects that
-//!    were untouched for [`UNTOUCHED`], which is longer than both windows together.
+//! 2. A write commits within [`WRITE_WINDOW`] (24 hours) of its first `put` ([`StoringSince`]), or not at all.
+//! 3. A collection removes nothing later than [`COLLECT_WINDOW`] (24 hours) after its first read. It removes only
+//!    objects that were untouched for [`UNTOUCHED`] (72 hours), which is longer than both windows together.
 //! 4. Copying a space leaves a note ([`note_copy`]). A collection reads spaces one by one and may have passed the
 //!    position of the copy before it reaches the original, which may be removed in between. It reads the notes last and
 //!    marks the content of the copies that they name.
@@ -265,7 +265,7 @@ impl<'p> Collection<'p> {
                 | ContentError::Corrupt(_)
                 | ContentError::Store(StoreError::Corrupt(_))),
             ) => {
-                tracing::error!(domain, %root, %error, "content cannot be read: nothing of its storage area is removed");
+                tracing::error!(domain, %root, %error, "skip storage area with unreadable content");
                 self.unreadable.insert(domain.to_owned());
                 Ok(())
             }
@@ -319,12 +319,13 @@ impl<'p> Collection<'p> {
 
 /// Ends a collection if its marks are too old or its worker is stopping.
 fn check_time(platform: &Platform, began: Timestamp, go_on: &(dyn Fn() -> bool + Sync)) -> Result<()> {
-    let ended = |why| Err(Error::new(ErrorKind::Unavailable, why));
+    let ended = |why: String| Err(Error::new(ErrorKind::Unavailable, why));
     if !go_on() {
-        return ended("the server stops; the collection goes on later");
+        return ended("the server is stopping; the collection continues later".to_owned());
     }
     if platform.clock().now() - began.time() > COLLECT_WINDOW {
-        return ended("the collection took more than a day and has to begin again");
+        let hours = COLLECT_WINDOW.num_hours();
+        return ended(format!("the collection exceeded its limit of {hours} hours and starts again"));
     }
     Ok(())
 }

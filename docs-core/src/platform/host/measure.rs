@@ -108,7 +108,11 @@ impl Platform {
 }
 
 /// Converts a number to a metric value. The values here are far below the limit of exact conversion.
-#[expect(clippy::cast_precision_loss, reason = "counts of at most a thousand, and milliseconds of a process")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of at most 1,000, and milliseconds since the process \
+                                                started"
+)]
 fn float(n: impl TryInto<i64>) -> f64 {
     n.try_into().unwrap_or(i64::MAX) as f64
 }

@@ -3,6 +3,7 @@
 use std::{future::Future, sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
+use futures_util::FutureExt as _;
 use tokio::time::Instant;
 
 use crate::{
@@ -69,12 +70,12 @@ impl Platform {
         loop {
             // Notifications of jobs enqueued from here on end the wait below. They are read before they are trimmed.
             if let Err(error) = self.catch_up(&mut seen).await {
-                tracing::warn!(error = ?error, "the news of jobs cannot be read");
+                tracing::warn!(error = ?error, "failed to read job feed");
             }
             if self.clock().now() >= tidy_at {
                 tidy_at = self.clock().now() + TIDY_EVERY;
                 if let Err(error) = self.tidy().await {
-                    tracing::warn!(error = ?error, "tidying up failed");
+                    tracing::warn!(error = ?error, "failed to clean up");
                 }
             }
             let reach = turns.reach();
@@ -85,14 +86,14 @@ impl Platform {
             }
             let next = match claimed {
                 Ok(jobs::Claimed::Job(_) | jobs::Claimed::GivenUp) => {
-                    if is_ready(stop.as_mut()).await {
+                    if stop.as_mut().now_or_never().is_some() {
                         return;
                     }
                     continue;
                 }
                 Ok(jobs::Claimed::Nothing(next)) => next,
                 Err(error) => {
-                    tracing::warn!(error = ?error, "jobs cannot be claimed");
+                    tracing::warn!(error = ?error, "failed to claim jobs");
                     tokio::select! {
                         () = &mut stop => return,
                         () = tokio::time::sleep(AFTER_FAILURE) => continue,
@@ -144,7 +145,7 @@ impl Platform {
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(error = ?error, "the search index cannot be brought up to date");
+                    tracing::warn!(error = ?error, "failed to update search index");
                     tokio::time::sleep(AFTER_FAILURE).await;
                 }
             }
@@ -185,8 +186,7 @@ impl Platform {
             self.upkeep(&jobs::ClaimJob { now: self.now(), lease: self.inner.job_lease, but }).await?;
         if let jobs::Claimed::Job(id) = &claimed {
             let job: Option<Arc<JobRecord>> = self.read().await?.get(&JobRecord::at(id)).await?;
-            let job =
-                job.ok_or_else(|| Error::internal(format!("the job {id} was claimed and is not there")))?;
+            let job = job.ok_or_else(|| Error::internal(format!("the claimed job {id} does not exist")))?;
             let waits = JOB_KINDS.iter().any(|kind| kind.name == job.kind && kind.waits_for_hosts);
             let _turn = reach.turn().filter(|_| waits);
             self.run_job(JobRecord::clone(&job), stopping).await?;
@@ -238,9 +238,8 @@ impl Platform {
 
     async fn do_job(&self, run: &mut Run) -> Result<Effect> {
         let kind = JOB_KINDS.iter().find(|kind| kind.name == run.job.kind);
-        let kind = kind.ok_or_else(|| {
-            Error::internal(format!("no program here knows jobs of kind `{}`", run.job.kind))
-        })?;
+        let kind =
+            kind.ok_or_else(|| Error::internal(format!("the job kind `{}` is unknown", run.job.kind)))?;
         (kind.run)(self, run).await
     }
 
@@ -274,9 +273,4 @@ impl JobCount<'_> {
 /// Value of the label `kind`. A job of another version may have an unknown kind.
 fn kind_label(kind: &str) -> &'static str {
     JOB_KINDS.iter().find(|known| known.name == kind).map_or("unknown", |known| known.name)
-}
-
-/// Polls a future once and returns `true` if it is ready.
-async fn is_ready(mut future: std::pin::Pin<&mut (dyn Future<Output = ()> + Send)>) -> bool {
-    std::future::poll_fn(|cx| std::task::Poll::Ready(future.as_mut().poll(cx).is_ready())).await
 }

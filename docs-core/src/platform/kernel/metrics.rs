@@ -15,97 +15,89 @@ use crate::{
 pub const TRANSACTION_ATTEMPTS: Metric = Metric::counter(
     "docs_transaction_attempts_total",
     &["operation", "outcome"],
-    "Attempts at writes, by operation and how they ended: conflicts are made again.",
+    "Total attempts at writes by operation and outcome; conflicts are retried.",
 );
 /// Failed writes.
 pub const WRITE_FAILURES: Metric = Metric::counter(
     "docs_write_failures_total",
     &["operation", "error"],
-    "Writes that were not done, by operation and kind of failure.",
+    "Total failed writes by operation and kind of error.",
 );
 /// Open transactions.
-pub const OPEN_TRANSACTIONS: Metric = Metric::gauge(
-    "docs_transactions_open",
-    &["mode"],
-    "Transactions of this process that have begun and not ended.",
-);
+pub const OPEN_TRANSACTIONS: Metric =
+    Metric::gauge("docs_transactions_open", &["mode"], "Open transactions of this process by mode.");
 /// Finished runs of jobs.
 pub const JOB_RUNS: Metric = Metric::counter(
     "docs_job_runs_total",
     &["kind", "outcome"],
-    "Runs of jobs that ended in this process: done, failed, to be run again, or taken over by another worker.",
+    "Total finished job runs of this process by kind and outcome: done, failed, retried, or taken over by \
+     another worker.",
 );
 /// Durations of job runs.
 pub const JOB_DURATION: Metric =
-    Metric::histogram("docs_job_duration_seconds", &["kind"], "Time that runs of jobs took.");
+    Metric::histogram("docs_job_duration_seconds", &["kind"], "Duration of job runs in seconds, by kind.");
 /// Failed runs of jobs by reason.
 pub const JOB_FAILURES: Metric = Metric::counter(
     "docs_job_failures_total",
     &["kind", "error"],
-    "Runs of jobs that failed, by kind of job and kind of failure.",
+    "Total failed job runs by kind of job and kind of error.",
 );
 /// Jobs that wait for a worker.
-pub const JOBS_DUE: Metric = Metric::gauge(
-    "docs_jobs_due",
-    &[],
-    "Jobs of the store that are due and wait for a worker; counted up to a bound.",
-);
+pub const JOBS_DUE: Metric =
+    Metric::gauge("docs_jobs_due", &[], "Due jobs that wait for a worker; counted up to a limit.");
 /// Jobs that are running or due later.
-pub const JOBS_LATER: Metric = Metric::gauge(
-    "docs_jobs_later",
-    &[],
-    "Jobs of the store that run now or are due later; counted up to a bound.",
-);
+pub const JOBS_LATER: Metric =
+    Metric::gauge("docs_jobs_later", &[], "Jobs that are running or due later; counted up to a limit.");
 /// Waiting time of the oldest due job.
 pub const JOB_WAIT: Metric =
-    Metric::gauge("docs_jobs_oldest_due_seconds", &[], "How long the job that is due first has waited.");
+    Metric::gauge("docs_jobs_oldest_due_seconds", &[], "Waiting time of the oldest due job, in seconds.");
 /// `1` if searches are available.
 pub const INDEX_READY: Metric = Metric::gauge(
     "docs_search_index_ready",
     &[],
-    "1 once the search index of this process has all that was stored at some time, 0 before.",
+    "1 if the search index of this process has caught up once, otherwise 0.",
 );
 /// Changes that the search index has not processed.
 pub const INDEX_LAG: Metric = Metric::gauge(
     "docs_search_index_lag_changes",
     &[],
-    "Moved heads of content that the search index has not followed; counted up to a bound.",
+    "Changes that the search index has not processed; counted up to a limit.",
 );
 /// Time since the search index was last up to date.
 pub const INDEX_LAG_TIME: Metric = Metric::gauge(
     "docs_search_index_lag_seconds",
     &[],
-    "How long ago the search index had followed everything; 0 while it has.",
+    "Seconds since the search index was last up to date; 0 if it is up to date.",
 );
 /// Lookups in the content caches.
 pub const CACHE_LOOKUPS: Metric = Metric::counter(
     "docs_content_cache_lookups_total",
     &["cache", "result"],
-    "Lookups in the caches of content, by cache and whether it had what was looked for.",
+    "Total lookups in the content caches by cache and result.",
 );
 /// Objects that the garbage collector removed.
 pub const OBJECTS_REMOVED: Metric = Metric::counter(
     "docs_objects_removed_total",
     &[],
-    "Objects that the collector removed because no revision names them.",
+    "Total unreferenced objects that the garbage collector removed.",
 );
 /// Objects that the garbage collector examined and retained.
 pub const OBJECTS_KEPT: Metric = Metric::counter(
     "docs_objects_kept_total",
     &[],
-    "Objects that the collector looked at and left because a revision names them.",
+    "Total objects that the garbage collector examined and retained.",
 );
 /// Leftovers of interrupted uploads that were removed.
 pub const UPLOADS_REMOVED: Metric = Metric::counter(
     "docs_broken_uploads_removed_total",
     &[],
-    "Blobs of broken-off uploads that the collector removed.",
+    "Total blobs of incomplete uploads that the garbage collector removed.",
 );
 /// Storage areas that were collected.
 pub const COLLECTIONS: Metric = Metric::counter(
     "docs_storage_areas_collected_total",
     &["outcome"],
-    "Storage areas that the collector looked at: read, or left alone because content in them is unreadable.",
+    "Total storage areas by outcome of their garbage collection: read, or skipped as unreadable.",
 );
 
 /// Every metric of the platform.

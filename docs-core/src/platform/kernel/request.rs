@@ -233,11 +233,11 @@ impl Precondition {
     pub fn check(&self, current: Option<&EntityTag>) -> Result<()> {
         let refused = |why: &str| Err(Error::new(ErrorKind::Precondition, why.to_owned()));
         match (&self.if_match, &self.if_none_match) {
-            (Some(tags), _) if !tags.contain(current) => refused(
-                "If-Match: this is not the current state any more; read it again, and change what it is now",
-            ),
+            (Some(tags), _) if !tags.contain(current) => {
+                refused("If-Match: the resource has changed; read it again, then repeat the change")
+            }
             (_, Some(tags)) if tags.contain(current) => {
-                refused("If-None-Match: there is such a state; leave the header out to change it")
+                refused("If-None-Match: the resource exists in this state; omit the header to change it")
             }
             _ => Ok(()),
         }

@@ -59,9 +59,10 @@ impl Platform {
         if self.clock().now() - since.0.time() <= WRITE_WINDOW {
             return Ok(());
         }
-        Err(Error::conflict(
-            "this took more than a day, and what was stored for it is not kept so long; try again",
-        ))
+        Err(Error::conflict(format!(
+            "the write exceeded its limit of {} hours; try again",
+            WRITE_WINDOW.num_hours()
+        )))
     }
 }
 

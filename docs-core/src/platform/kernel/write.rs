@@ -78,7 +78,7 @@ impl Platform {
     /// Audit log setting of a write.
     fn logged(&self, actor: &Actor) -> Result<Logged> {
         match (actor, self.inner.audit) {
-            (Actor::Visitor(_), _) => Err(Error::forbidden("visitors of a site only read")),
+            (Actor::Visitor(_), _) => Err(Error::forbidden("visitors of a site have read-only access")),
             (_, AuditLog::Off) => Ok(Logged::No),
             (_, AuditLog::Kept(_)) => Ok(Logged::By(actor.user().cloned())),
         }

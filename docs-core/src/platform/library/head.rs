@@ -73,7 +73,7 @@ pub(in crate::platform) fn require_live(proof: &SpaceProof) -> Result<()> {
     match proof.space().edit_mode {
         EditMode::Live => Ok(()),
         EditMode::Locked => Err(Error::conflict(
-            "live content of this space is locked; use a change request, or set `editMode` to `live`",
+            "the live content of this space is locked; use a change request, or set `editMode` to `live`",
         )),
     }
 }

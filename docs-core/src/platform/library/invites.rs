@@ -155,7 +155,7 @@ impl Platform {
             (Target::Org(access), LinkGives::Member(role)) => {
                 LinkInvite::Member(member_invite(&link, *role, &access))
             }
-            _ => return Err(Error::internal("a link leads to what it does not give a role on")),
+            _ => return Err(Error::internal("the grant of a link does not match its target")),
         })
     }
 }
@@ -177,14 +177,20 @@ pub(in crate::platform) fn gives(new: &CreateLinkInvite) -> Result<LinkGives> {
         Patch::Clear => Some(None),
         Patch::Set(role) => Some(Some(role)),
     };
-    let other = |field: &str| Err(Error::invalid(field, "a link with a role in the organization has none"));
+    let other = |field: &str| {
+        Err(Error::invalid(
+            field,
+            "must not be set for a link with a role in the \
+                                                         organization",
+        ))
+    };
     match (role, &new.space, &new.collection) {
         (Some(_), Some(_), _) => other("space"),
         (Some(_), None, Some(_)) => other("collection"),
         (Some(_), None, None) if !new.level.is_keep() => other("level"),
         (Some(role), None, None) => Ok(LinkGives::Member(role)),
         (None, Some(_), Some(_)) => {
-            Err(Error::invalid("collection", "a link leads to a space or a collection, not to both"))
+            Err(Error::invalid("collection", "must not be set together with `space`"))
         }
         (None, Some(space), None) => {
             let id = space.parse().map_err(|_| unknown("space"))?;
@@ -195,15 +201,13 @@ pub(in crate::platform) fn gives(new: &CreateLinkInvite) -> Result<LinkGives> {
             Ok(LinkGives::Content(ContentTarget::Collection(id), level(new.level)?))
         }
         (None, None, None) => {
-            Err(Error::invalid("role", "is required, or `level` with `space` or `collection`"))
+            Err(Error::invalid("role", "is required, unless `level` is set with `space` or `collection`"))
         }
     }
 }
 
 pub(in crate::platform) fn level(level: Patch<Role>) -> Result<Role> {
-    level
-        .apply(None)
-        .ok_or_else(|| Error::invalid("level", "must be a role: a guest has no other on content"))
+    level.apply(None).ok_or_else(|| Error::invalid("level", "must be a role"))
 }
 
 fn unknown(noun: &str) -> Error {
@@ -238,7 +242,8 @@ impl Operation for LinkInviteCreation {
         };
         manage(tx, &self.actor, &self.link).await.map_err(unknown)?;
         if !org.org().invite_links {
-            let off = "invite links of this organization are turned off; `inviteLinks` of the organization turns them on";
+            let off = "invite links are turned off for this organization; set its `inviteLinks` to turn \
+                       them on";
             return Err(Error::conflict(off));
         }
         tx.create(self.link.clone());
@@ -267,11 +272,15 @@ impl Operation for LinkInviteUpdate {
             (LinkGives::Member(_), _, Patch::Clear | Patch::Set(_)) => {
                 return Err(Error::invalid(
                     "level",
-                    "this link has a role in the organization: change `role`",
+                    "must not be set for a link with a role in the organization; change `role`",
                 ));
             }
             (LinkGives::Content(..), Patch::Clear | Patch::Set(_), _) => {
-                return Err(Error::invalid("role", "this link has a role on content: change `level`"));
+                return Err(Error::invalid(
+                    "role",
+                    "must not be set for a link with a role on content; \
+                                                   change `level`",
+                ));
             }
             (LinkGives::Member(role), change, _) => LinkGives::Member(change.apply(*role)),
             (LinkGives::Content(content, role), _, Patch::Keep) => LinkGives::Content(content.clone(), *role),

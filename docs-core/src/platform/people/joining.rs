@@ -325,7 +325,7 @@ impl Operation for UserCreation {
     const NAME: &'static str = "user_create";
 
     fn taken(&self, _key: &Key) -> Error {
-        Error::conflict("email: another user has this address")
+        Error::conflict("email: is in use by another user")
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
@@ -388,7 +388,7 @@ async fn manage_gives(tx: &Tx, actor: &Actor, (org, gives): (&OrgId, &LinkGives)
         }
     };
     if has < gives {
-        return Err(Error::forbidden("level: a link gives no more than who manages it has"));
+        return Err(Error::forbidden("level: must not be above your own role"));
     }
     Ok(target)
 }

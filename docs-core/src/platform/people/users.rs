@@ -237,7 +237,10 @@ impl Platform {
             }
             // Restricted to characters that a header can contain.
             Some(secret) if !secret.bytes().all(|byte| byte.is_ascii_graphic()) => {
-                return Err(Error::invalid("secret", "must be of ASCII letters, digits and punctuation"));
+                return Err(Error::invalid(
+                    "secret",
+                    "must consist of ASCII letters, digits and punctuation",
+                ));
             }
             Some(secret) => secret,
             None => self.token_secret(),
@@ -337,12 +340,12 @@ fn own_token(actor: &Actor, user: &UserId) -> Result<()> {
     match actor {
         Actor::Platform => Ok(()),
         Actor::User(me) if me == user => Ok(()),
-        Actor::Token(token) if token.session_of().is_some() => Err(Error::forbidden(
-            "a session of single sign-on makes, lists and revokes no tokens: they would outlast it",
-        )),
+        Actor::Token(token) if token.session_of().is_some() => {
+            Err(Error::forbidden("a single sign-on session cannot create, list or revoke tokens"))
+        }
         Actor::Token(token) if token.user() == user => Ok(()),
         Actor::User(_) | Actor::Token(_) | Actor::Visitor(_) => {
-            Err(Error::forbidden("tokens are made, listed and revoked by the user they are for"))
+            Err(Error::forbidden("only the user can create, list and revoke their tokens"))
         }
     }
 }
@@ -365,7 +368,7 @@ impl Operation for TokenCreation {
     const NAME: &'static str = "token_create";
 
     fn taken(&self, _key: &Key) -> Error {
-        Error::conflict("secret: a token has this secret already")
+        Error::conflict("secret: is in use by another token")
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {

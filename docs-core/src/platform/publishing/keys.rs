@@ -23,7 +23,8 @@ pub(in crate::platform) async fn signing_key(
 pub(in crate::platform) fn opened(secrets: &dyn Secrets, record: &SiteAuthRecord) -> Result<String> {
     secrets.open(&purpose(&record.site), &record.sealed).map_err(|_| {
         Error::conflict(
-            "the signing key was sealed with another key; start the server with that one, or regenerate it",
+            "the signing key was sealed with another key; start the server with that key, or regenerate the \
+             signing key",
         )
     })
 }

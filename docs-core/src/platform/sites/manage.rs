@@ -59,7 +59,7 @@ pub(in crate::platform) async fn manageable(
 }
 
 pub(in crate::platform) fn untitled() -> Error {
-    Error::internal("a constant title fits its type")
+    Error::internal("the constant title is within the limit")
 }
 
 /// Parses the id of a site space in a request.

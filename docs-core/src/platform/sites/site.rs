@@ -46,7 +46,7 @@ use crate::{
 pub(in crate::platform) const MAX_FIRST_SPACES: usize = 100;
 /// The text of the sample space's page.
 const SAMPLE_PAGE: &str = "This is the first page of a new space.\n\nOpen a change request to edit it, and merge the request: \
-                      every site that shows this space then shows what you wrote.\n";
+                      every site with this space then shows the new content.\n";
 
 impl<'p> Sites<'p> {
     /// Lists the sites of an organization, oldest first.
@@ -315,10 +315,10 @@ fn wanted_spaces(new: &CreateSite) -> Result<(Vec<SpaceId>, Option<NewSpace>)> {
         None => Ok((Vec::new(), wants_new.then_some(NewSpace::Empty))),
         Some(SiteSpacesInput::New(kind)) => Ok((Vec::new(), Some(*kind))),
         Some(SiteSpacesInput::Existing(ids)) if ids.len() > MAX_FIRST_SPACES => {
-            Err(Error::invalid("spaces", format_args!("must be at most {MAX_FIRST_SPACES}")))
+            Err(Error::invalid("spaces", format_args!("must have at most {MAX_FIRST_SPACES} spaces")))
         }
         Some(SiteSpacesInput::Existing(ids)) if wants_new && !ids.is_empty() => {
-            Err(Error::invalid("createSpace", "name spaces, or have one created, not both"))
+            Err(Error::invalid("createSpace", "must not be set together with `spaces`"))
         }
         Some(SiteSpacesInput::Existing(ids)) => {
             let unknown = |at| Error::invalid(&format!("spaces[{at}]"), "no such space");

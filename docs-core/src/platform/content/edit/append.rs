@@ -76,7 +76,7 @@ impl Platform {
         let tx = self.read().await?;
         let proof = access::space(&tx, actor, &of.space).await?.require(SpaceAction::Edit)?;
         let request = match &of.version {
-            Version::Revision(_) => return Err(Error::invalid("version", "a revision never changes")),
+            Version::Revision(_) => return Err(Error::invalid("version", "a revision is immutable")),
             Version::Live => {
                 require_live(&proof)?;
                 None
@@ -134,13 +134,13 @@ impl Platform {
                 return Ok(answer);
             }
         }
-        Err(Error::conflict("the content kept changing meanwhile; try again"))
+        Err(Error::conflict("the content kept changing; try again"))
     }
 }
 
 /// Rejects a space that has moved to another object domain than that of the stored files.
 fn require_domain(space: &SpaceRecord, domain: &str) -> Result<()> {
-    if space.domain == domain { Ok(()) } else { Err(Error::conflict("the space has moved; try again")) }
+    if space.domain == domain { Ok(()) } else { Err(Error::conflict("the space has changed; try again")) }
 }
 
 /// Adds the name of the page or file to the error of an edit.
@@ -152,7 +152,7 @@ fn named(error: ContentError, edits: &[Edit]) -> Error {
                 Some(Edit::PutFile { entry, .. }) => &entry.name,
                 _ => "",
             };
-            Error::new(ErrorKind::Invalid, format!("url: `{title}` cannot be imported: {field} {message}"))
+            Error::new(ErrorKind::Invalid, format!("url: cannot import `{title}`: {field} {message}"))
         }
         other => other.into(),
     }

@@ -123,7 +123,7 @@ pub(in crate::platform) async fn schedule(tx: &mut Tx, space: &SpaceRecord, now:
     let offset = spread * 1_000 % period;
     let number = (now.time().timestamp_millis() - offset).div_euclid(period) + 1;
     let due = DateTime::from_timestamp_millis(number * period + offset)
-        .ok_or_else(|| Error::internal("a time beyond all calendars"))?;
+        .ok_or_else(|| Error::internal("the due time is out of range"))?;
     let id = Hash::of(format!("{name} {number}").as_bytes());
     let id: JobId = BASE32.encode(&id.as_bytes()[..16]).parse().map_err(Error::internal)?;
     if tx.get::<JobRecord>(&JobRecord::at(&id)).await?.is_some() {

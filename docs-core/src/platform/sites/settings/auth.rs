@@ -149,8 +149,7 @@ impl Platform {
 /// requested.
 fn check_fallback(url: &Url) -> Result<()> {
     if web_url(url.as_str()).is_some_and(|url| url.query_pairs().any(|(name, _)| name == "location")) {
-        let message =
-            "must not have `location` in its query: it is added, and says where the visitor wanted to go";
+        let message = "must not have the query parameter `location`, which is added for the requested page";
         return Err(Error::invalid("fallbackURL", message));
     }
     Ok(())
@@ -212,7 +211,7 @@ fn settle(record: &mut SiteAuthRecord, change: &UpdatePublishingAuth) -> Result<
     record.fallback_url = change.fallback_url.clone().apply(record.fallback_url.take());
     if record.backend == VisitorAuthBackend::Custom {
         if matches!(change.integration, Patch::Set(_)) {
-            return Err(Error::invalid("integration", "only the backend `integration` has one"));
+            return Err(Error::invalid("integration", "is allowed for the backend `integration` only"));
         }
         record.integration = None;
     } else {

@@ -62,7 +62,7 @@ impl Platform {
         let oid = match found {
             Ok(oid) => oid,
             Err(error) => {
-                tracing::warn!(space = %space.id, error = ?error, "a repository cannot be looked at");
+                tracing::warn!(space = %space.id, error = ?error, "failed to poll repository");
                 // A failed job reports the error to users, once.
                 return Ok(failed.is_empty());
             }
