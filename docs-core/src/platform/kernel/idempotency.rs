@@ -222,6 +222,7 @@ fn storable<V: Serialize>(answer: &V) -> Result<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::kernel::request::IdempotencyKey;
 
     #[test]
     fn a_key_has_1_to_255_visible_ascii_characters() {

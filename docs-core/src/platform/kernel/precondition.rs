@@ -137,6 +137,7 @@ impl<O: Operation, V: Serialize + Send + Sync> Operation for ConditionalChange<'
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::kernel::request::Tags;
 
     fn tags(texts: &[&str]) -> Option<Tags> {
         Some(Tags::OneOf(texts.iter().copied().map(EntityTag::new).collect()))

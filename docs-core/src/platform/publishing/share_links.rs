@@ -96,3 +96,14 @@ pub(in crate::platform) fn purpose(id: &ShareLinkId) -> String {
 
 /// Maximum number of characters of a key that is looked up. A valid one has 52.
 pub(in crate::platform) const MAX_KEY: usize = 128;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_longer_than_the_bound_are_not_looked_up() {
+        let is_key = |bytes: usize| is_key(&"a".repeat(bytes));
+        assert_eq!([0, 1, MAX_KEY, MAX_KEY + 1].map(is_key), [false, true, true, false]);
+    }
+}

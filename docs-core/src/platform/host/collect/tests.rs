@@ -20,9 +20,9 @@ use super::*;
 use crate::{
     Actor,
     model::{CreateChangeRequest, CreateSpace, OrgId, UpdateContent},
-    platform::{jobs::Payload as _, people::users::NewUser},
+    platform::{jobs::Payload as _, kernel::storing::WRITE_WINDOW, people::users::NewUser},
     store::{
-        Batch, FeedPos, Leftovers, Mode, Objects, Scan, Store, Txn,
+        Batch, FeedPos, Leftovers, Mode, Objects, Scan, Store, Tx, Txn, Value,
         jobs::{self, NewJob},
     },
 };

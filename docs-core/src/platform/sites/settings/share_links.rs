@@ -233,14 +233,3 @@ impl Operation for ShareLinkUpdate {
         Ok((site, new))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_longer_than_the_bound_are_not_looked_up() {
-        let is_key = |bytes: usize| is_key(&"a".repeat(bytes));
-        assert_eq!([0, 1, MAX_KEY, MAX_KEY + 1].map(is_key), [false, true, true, false]);
-    }
-}

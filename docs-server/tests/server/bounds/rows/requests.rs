@@ -44,7 +44,7 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("heads of all connections"),
             bound(
                 "Characters of an `Idempotency-Key`",
-                "docs-core/src/platform/kernel/idempotency.rs::MAX",
+                "docs-core/src/platform/kernel/request.rs::MAX",
                 Beyond::Refused,
                 "docs-core/src/platform/kernel/idempotency.rs::a_key_has_1_to_255_visible_ascii_characters",
             ).within("heads of all connections"),

@@ -58,7 +58,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Characters of the key of a share link",
                 "docs-core/src/platform/publishing/share_links.rs::MAX_KEY",
                 Beyond::NotFound,
-                "docs-core/src/platform/sites/settings/share_links.rs::keys_longer_than_the_bound_are_not_looked_up",
+                "docs-core/src/platform/publishing/share_links.rs::keys_longer_than_the_bound_are_not_looked_up",
             ).within("heads of all connections"),
             bound(
                 "Bytes of the customization of a site or of a space on it",
