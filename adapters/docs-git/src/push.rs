@@ -20,7 +20,6 @@ use git2::{ObjectType, Oid, Repository};
 use self::{
     pack::{Pack, PackWriter},
     tree::{Changes, TreeEditor},
-    update::Update,
     web::Receiver,
 };
 use crate::{
@@ -32,7 +31,7 @@ use crate::{
     web::Session,
 };
 
-pub(crate) use self::disk::push as to_disk;
+pub(crate) use self::{disk::push as to_disk, update::Update};
 
 /// The parent of the commit to push.
 pub(crate) struct Base {
