@@ -285,7 +285,8 @@ fn definitions(chunks: &[Chunk<'_>]) -> HashMap<String, (String, String)> {
     definitions
 }
 
-/// Maximum number of footnotes of a text. Further ones are preserved verbatim.
+/// Maximum number of footnotes of a text. In a text with more, all of them are preserved verbatim: if some were
+/// annotations, their printed text would select other ones, and each such conflict would parse the text again.
 const MAX_NOTES: usize = 1000;
 
 /// Returns the bodies of footnotes by label. Labels with several definitions are excluded.
@@ -298,9 +299,12 @@ fn bodies(reader: &mut Reader<'_>, chunks: &[Chunk<'_>]) -> HashMap<String, Vec<
         })
     };
     notes().for_each(|(label, _)| *counts.entry(label).or_default() += 1);
-    let single = notes().filter(|(label, _)| counts.get(label.as_str()) == Some(&1)).take(MAX_NOTES);
+    let single = || notes().filter(|(label, _)| counts.get(label.as_str()) == Some(&1));
+    if single().nth(MAX_NOTES).is_some() {
+        return HashMap::new();
+    }
     let labels = Labels::known(reader.definitions.clone(), HashSet::new());
-    single.map(|(label, body)| (label.clone(), reader.note(body, &labels))).collect()
+    single().map(|(label, body)| (label.clone(), reader.note(body, &labels))).collect()
 }
 
 /// Returns a block that reads the same when it is printed, with the resulting spellings, and `true` if the printed text

@@ -115,3 +115,21 @@ fn long_blocks_deeper_than_blocks_are_read_take_few_readings() {
         }
     }
 }
+
+/// A paragraph with this number of footnotes.
+fn footnotes(count: usize) -> String {
+    let used: String = (0..count).map(|number| format!("[^{number}] ")).collect();
+    used + "\n\n" + &(0..count).map(|number| format!("[^{number}]: a\n")).collect::<String>()
+}
+
+#[test]
+fn footnotes_take_work_that_follows_their_number() {
+    for count in [250, 500, 1_000, 1_001, 2_000] {
+        let text = footnotes(count);
+        let mut document = None;
+        let steps = steps_of(|| document = Some(parse(&text))) / text.len() as u64;
+        assert!(steps <= 30, "{count} footnotes: {steps} steps a byte");
+        let document = document.expect("a document");
+        assert_eq!(parse(&print(&document).expect("written")), document, "{count} footnotes");
+    }
+}
