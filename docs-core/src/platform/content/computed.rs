@@ -5,6 +5,7 @@
 //! and on the location of the computed page. Their ids are derived from its seed and the names of the tags, so they
 //! survive changes of the specification.
 
+mod made;
 mod outline;
 mod placed;
 
@@ -13,9 +14,13 @@ use std::{
     sync::Arc,
 };
 
+use serde::Serialize;
 use serde_json::Value;
 
-pub(in crate::platform) use self::placed::{MadePage, Place};
+pub(in crate::platform) use self::{
+    made::{MadeCache, MadePages},
+    placed::{MadePage, Place},
+};
 use self::{outline::SpecPages, placed::place};
 use crate::{
     Error, Result,
@@ -116,6 +121,22 @@ impl ComputedPlaces {
         Some(spec.as_ref().map_or_else(Vec::new, |spec| place((spec, *room), source, (entry, at))))
     }
 
+    /// Everything that the generated pages of a computed page depend on, except its location; `None` for pages that are
+    /// not computed from a specification.
+    fn facts(&self, entry: &PageEntry, id: &PageId) -> Option<impl Serialize + '_> {
+        let ComputedPlace { spec, source, room } = self.places.get(id)?;
+        let spec = spec.as_ref().map(|spec| (&spec.version, &spec.published));
+        Some((
+            id.clone(),
+            entry.computed_seed.clone(),
+            &source.slug,
+            source.models,
+            source.download,
+            room,
+            spec,
+        ))
+    }
+
     /// A warning about the pages that exceed the limits, if any do.
     pub(in crate::platform) fn warning(&self) -> Option<String> {
         (self.omitted > 0).then(|| {
@@ -170,10 +191,15 @@ impl Platform {
             return Ok(None);
         }
         let slugs: Vec<String> = slugs.into_iter().collect();
-        let found = openapi_specs::find_all(&self.read().await?, org, &slugs).await?;
+        self.specs_tag(org, &slugs).await.map(Some)
+    }
+
+    /// The tag of specifications: their versions and visibility.
+    pub(in crate::platform) async fn specs_tag(&self, org: &OrgId, slugs: &[String]) -> Result<EntityTag> {
+        let found = openapi_specs::find_all(&self.read().await?, org, slugs).await?;
         let told = |spec: &Arc<OpenApiSpecRecord>| (spec.last_version.clone(), spec.visibility);
         let found: Vec<_> = found.iter().map(|spec| spec.as_ref().map(told)).collect();
-        EntityTag::of(&(slugs, found)).map(Some)
+        EntityTag::of(&(slugs, found))
     }
 
     async fn latest_spec(&self, org: &OrgId, slug: &str) -> Result<Option<Spec>> {

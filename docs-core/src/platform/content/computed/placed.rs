@@ -22,6 +22,7 @@ pub(in crate::platform) struct Place<'a> {
 }
 
 /// A generated page.
+#[derive(Clone)]
 pub(in crate::platform) struct MadePage {
     pub(in crate::platform) id: PageId,
     pub(in crate::platform) title: String,
@@ -39,6 +40,7 @@ pub(in crate::platform) struct MadePage {
 }
 
 /// The content of a generated page.
+#[derive(Clone)]
 enum What {
     /// The tag with this index.
     Tag(usize),
@@ -131,12 +133,25 @@ impl Maker<'_> {
 }
 
 impl MadePage {
-    /// Takes the first page that matches out of this page and its descendants.
-    pub(in crate::platform) fn take(self, is_it: &dyn Fn(&Self) -> bool) -> Option<Self> {
-        if is_it(&self) {
+    /// Finds the first page that matches among this page and its descendants.
+    pub(in crate::platform) fn find(&self, is_it: &dyn Fn(&Self) -> bool) -> Option<&Self> {
+        if is_it(self) {
             return Some(self);
         }
-        self.pages.into_iter().find_map(|page| page.take(is_it))
+        self.pages.iter().find_map(|page| page.find(is_it))
+    }
+
+    /// The approximate size in memory, without its child pages and its specification.
+    pub(super) fn own_bytes(&self) -> u64 {
+        let texts = [&self.title, &self.slug, &self.path, &self.seed].map(String::len);
+        let texts = texts.iter().sum::<usize>() + self.description.as_ref().map_or(0, String::len);
+        // The names of properties, and the name of the tag.
+        (size_of::<Self>() + texts + self.title.len() + 256) as u64
+    }
+
+    /// The approximate size of its specification in memory.
+    pub(super) fn shared_bytes(&self) -> u64 {
+        self.spec.pages.bytes
     }
 
     /// The `computed` value that states its source.

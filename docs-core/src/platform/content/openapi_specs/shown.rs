@@ -51,7 +51,7 @@ impl Platform {
         document: &Document,
     ) -> Result<Vec<ShownSpec>> {
         let mut shown = Vec::new();
-        for (slug, subjects) in subjects(document) {
+        for (slug, subjects) in SpecSubject::shown_in(document) {
             let tx = self.read().await?;
             let Some(record) = find(&tx, org, &slug).await? else { continue };
             let Some(version) = record.last_version.clone() else { continue };
@@ -87,26 +87,35 @@ impl Platform {
     }
 }
 
-/// The subjects that a document shows, by specification.
-fn subjects(document: &Document) -> BTreeMap<String, Vec<SpecSubject>> {
-    let mut found: BTreeMap<String, Vec<SpecSubject>> = BTreeMap::new();
-    let mut count = 0;
-    for part in document.parts() {
-        let Part::Block(block) = part else { continue };
-        let Some((target, subjects)) = SpecSubject::of(&block.kind) else { continue };
-        let ContentRef::OpenApi { spec } = target else { continue };
-        let of = found.entry(spec.clone()).or_default();
-        for subject in subjects {
-            if count < MAX_SHOWN && !of.contains(&subject) {
-                count += 1;
-                of.push(subject);
+impl SpecSubject {
+    /// Returns the subjects that a document shows, by the slug of their specification: the first ones, up to the limit of
+    /// a page.
+    #[must_use]
+    pub fn shown_in(document: &Document) -> BTreeMap<String, Vec<Self>> {
+        let blocks = document.parts().filter_map(|part| match part {
+            Part::Block(block) => Self::of(&block.kind),
+            Part::Inline(_) => None,
+        });
+        // The parts of a document are in reverse order.
+        let blocks: Vec<(&ContentRef, Vec<Self>)> = blocks.collect();
+        let mut found: BTreeMap<String, Vec<Self>> = BTreeMap::new();
+        let mut count = 0;
+        for (target, subjects) in blocks.into_iter().rev() {
+            let ContentRef::OpenApi { spec } = target else { continue };
+            for subject in subjects {
+                if count >= MAX_SHOWN {
+                    return found;
+                }
+                let of = found.entry(spec.clone()).or_default();
+                if !of.contains(&subject) {
+                    count += 1;
+                    of.push(subject);
+                }
             }
         }
+        found
     }
-    found
-}
 
-impl SpecSubject {
     /// Returns the target and subjects of a block that shows a specification, `None` for all other blocks.
     #[must_use]
     pub fn of(kind: &BlockKind) -> Option<(&ContentRef, Vec<Self>)> {
@@ -181,16 +190,32 @@ mod tests {
 
     #[test]
     fn subjects_beyond_the_bound_are_not_shown() {
-        let block = |name| {
+        let block = |name: &str| {
             format!(
                 "{{% openapi-schemas spec=\"pets\" schemas=\"{name}\" %}}\n[OpenAPI pets](/openapi/pets)\n\
                  {{% endopenapi-schemas %}}\n\n"
             )
         };
         let count = |blocks: usize| {
-            let document = crate::content::document::parse(&(0..blocks).map(block).collect::<String>());
-            subjects(&document).values().map(Vec::len).sum::<usize>()
+            let document = crate::content::document::parse(&(0..blocks).map(|number| block(&format!("A{number}"))).collect::<String>());
+            SpecSubject::shown_in(&document).values().map(Vec::len).sum::<usize>()
         };
         assert_eq!([MAX_SHOWN, MAX_SHOWN + 1].map(count), [MAX_SHOWN; 2]);
+        let text = ["First", "Second"].map(block).concat() + &block("Other").repeat(2);
+        let shown = SpecSubject::shown_in(&crate::content::document::parse(&text));
+        let names = ["First", "Second", "Other"].map(|name| SpecSubject::Schema(name.to_owned()));
+        assert_eq!(shown.values().flatten().collect::<Vec<_>>(), names.iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn specifications_beyond_the_bound_are_not_looked_up() {
+        let block = |number: usize| {
+            format!(
+                "{{% openapi-schemas spec=\"s{number}\" schemas=\"A\" %}}\n[OpenAPI s{number}](/openapi/s{number})\n\
+                 {{% endopenapi-schemas %}}\n\n"
+            )
+        };
+        let document = crate::content::document::parse(&(0..MAX_SHOWN + 9).map(block).collect::<String>());
+        assert_eq!(SpecSubject::shown_in(&document).len(), MAX_SHOWN);
     }
 }

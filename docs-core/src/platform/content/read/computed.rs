@@ -1,14 +1,14 @@
 //! Computed pages in responses: the pages that replace them.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use super::{Located, Shown};
 use crate::{
     Error, Result,
-    content::{PageEntry, PageTree, TreePage, UniqueNames, document},
+    content::{PageEntry, PageTree, UniqueNames, document},
     model::{ContentFormat, Document, DocumentPage, Icon, OrgId, PageBase, PageId, PageUrls, RevisionPage},
     platform::{
-        content::computed::{self, ComputedPlaces, MadePage, OpenApiSource, Place},
+        content::computed::{self, ComputedPlaces, MadeCache, MadePage, MadePages, OpenApiSource, Place},
         kernel::platform::Platform,
         publishing::visitors::ContentFilter,
     },
@@ -30,35 +30,23 @@ impl Platform {
         if !shown.computed {
             return Ok(replaced);
         }
-        for (page, made) in self.made(&space.organization, (tree, filter)).await? {
-            let views = made.into_iter().map(|made| self.made_view(space, &page.entry, made));
+        for (at, made) in self.made(&space.organization, (tree, filter)).await?.iter() {
+            let Some(page) = tree.pages().get(*at) else { continue };
+            let views = made.iter().map(|made| self.made_view(space, &page.entry, made.clone()));
             replaced.insert(page.id.clone(), views.collect());
         }
         Ok(replaced)
     }
 
-    /// Generates the pages of all computed pages that the reader may see, each with the page it replaces.
-    async fn made<'t>(
-        &self,
-        org: &OrgId,
-        (tree, filter): (&'t PageTree, &ContentFilter),
-    ) -> Result<Vec<(&'t TreePage, Vec<MadePage>)>> {
+    /// Generates the pages of all computed pages that the reader may see.
+    async fn made(&self, org: &OrgId, (tree, filter): (&PageTree, &ContentFilter)) -> Result<Arc<MadePages>> {
         if !computed::is_in(tree) {
-            return Ok(Vec::new());
+            return Ok(Arc::default());
         }
         let seen = filter.shown(tree);
         let places = self.computed_places(org, tree).await?;
-        let (mut all, mut slugs) = (Vec::new(), HashMap::new());
-        for (at, _) in computed::sources(tree).filter(|(at, _)| seen.get(*at) == Some(&true)) {
-            let Some(page) = tree.pages().get(at) else { continue };
-            let beside = slugs.entry(page.parent).or_insert_with(|| slugs_beside(tree, page.parent));
-            let above = page.parent.and_then(|at| tree.pages().get(at)).map_or("", |page| page.path.as_str());
-            let place = Place { id: &page.id, above, beside };
-            if let Some(made) = places.made(&page.entry, place) {
-                all.push((page, made));
-            }
-        }
-        Ok(all)
+        let shown = computed::sources(tree).map(|(at, _)| at).filter(|at| seen.get(*at) == Some(&true));
+        self.inner.memory.of::<MadeCache>().get_or_make((tree, &places), &shown.collect::<Vec<_>>())
     }
 
     /// The computed pages of content; `None` if they are returned as stored.
@@ -152,22 +140,15 @@ impl Platform {
             return Ok(None);
         }
         let (tree, filter) = (at.view.tree().await?, at.content_filter().await?);
-        for (page, made) in self.made(&at.space().organization, (&tree, &filter)).await? {
-            if let Some(found) = made.into_iter().find_map(|made| made.take(is_it)) {
-                return Ok(Some((page.entry.clone(), found.markdown(), found)));
+        for (at, made) in self.made(&at.space().organization, (&tree, &filter)).await?.iter() {
+            if let Some(page) = tree.pages().get(*at)
+                && let Some(found) = made.iter().find_map(|made| made.find(is_it))
+            {
+                return Ok(Some((page.entry.clone(), found.markdown(), found.clone())));
             }
         }
         Ok(None)
     }
-}
-
-/// The slugs of the stored children of a page, or of the top-level pages.
-fn slugs_beside(tree: &PageTree, parent: Option<usize>) -> UniqueNames {
-    let beside = parent.and_then(|at| tree.pages().get(at)).map_or(tree.roots(), |page| &page.children);
-    let entries = beside.iter().filter_map(|at| tree.pages().get(*at)).map(|page| &page.entry);
-    let mut slugs = UniqueNames::default();
-    slugs.extend(entries.map(|entry| entry.slug.clone()));
-    slugs
 }
 
 /// The slugs of sibling pages. They are only needed, and otherwise empty, if one of the pages is computed.

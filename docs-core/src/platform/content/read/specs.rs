@@ -4,7 +4,7 @@ use crate::{
     BoxFuture, Result,
     content::Evaluated,
     model::{PageId, ReusableId},
-    platform::{content::openapi_specs::ShownSpec, nouns::ContentHandle},
+    platform::{content::openapi_specs::ShownSpec, kernel::request::EntityTag, nouns::ContentHandle},
 };
 
 impl<'p> ContentHandle<'p> {
@@ -32,6 +32,18 @@ impl<'p> ContentHandle<'p> {
             let document = self.get_reusable_document(reusable, Evaluated::Yes).await?;
             let at = self.caller.platform.located(&self.caller.actor(), &self.of.to_content_of()).await?;
             self.caller.platform.shown_specs(&at.space().organization, &document).await
+        })
+    }
+
+    /// Computes a tag of the specifications with these slugs. It changes whenever
+    /// [`get_page_specs`](Self::get_page_specs) may return other parts of them, also when one is created or deleted.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn specs_tag(self, slugs: &'p [String]) -> BoxFuture<'p, Result<EntityTag>> {
+        Box::pin(async move {
+            let at = self.caller.platform.located(&self.caller.actor(), &self.of.to_content_of()).await?;
+            self.caller.platform.specs_tag(&at.space().organization, slugs).await
         })
     }
 }

@@ -1,0 +1,104 @@
+//! A cache of generated pages: one page is read without generating all computed pages of its space again.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde::Serialize;
+
+use super::{ComputedPlaces, MadePage, Place};
+use crate::{
+    Result,
+    content::{PageTree, UniqueNames},
+    platform::kernel::request::EntityTag,
+};
+
+/// Capacity of the cache, in bytes, including the outlines that its pages refer to.
+const KEPT_BYTES: u64 = 16 << 20;
+
+/// The generated pages of a tree, with the index of the computed page that they replace.
+pub(in crate::platform) type MadePages = Vec<(usize, Vec<MadePage>)>;
+
+/// A cache of generated pages by everything that they depend on.
+pub(in crate::platform) struct MadeCache(quick_cache::sync::Cache<EntityTag, Arc<MadePages>, ByBytes>);
+
+#[derive(Clone)]
+struct ByBytes;
+
+impl quick_cache::Weighter<EntityTag, Arc<MadePages>> for ByBytes {
+    fn weight(&self, _: &EntityTag, pages: &Arc<MadePages>) -> u64 {
+        let made = pages.iter().map(|(_, made)| made.first().map_or(0, MadePage::shared_bytes) + bytes(made));
+        256 + made.sum::<u64>()
+    }
+}
+
+fn bytes(made: &[MadePage]) -> u64 {
+    made.iter().map(|page| page.own_bytes() + bytes(&page.pages)).sum()
+}
+
+impl Default for MadeCache {
+    fn default() -> Self {
+        // One shard, because an entry must fit into its shard.
+        Self(quick_cache::sync::Cache::with_weighter(32, KEPT_BYTES, ByBytes))
+    }
+}
+
+impl MadeCache {
+    /// Returns the generated pages of the computed pages of a tree with these indexes, from the cache if possible.
+    pub(in crate::platform) fn get_or_make(
+        &self,
+        (tree, places): (&PageTree, &ComputedPlaces),
+        shown: &[usize],
+    ) -> Result<Arc<MadePages>> {
+        let key = key((tree, places), shown)?;
+        if let Some(made) = self.0.get(&key) {
+            return Ok(made);
+        }
+        let made = Arc::new(make((tree, places), shown));
+        self.0.insert(key, Arc::clone(&made));
+        Ok(made)
+    }
+}
+
+/// Hashes everything that generated pages depend on.
+fn key((tree, places): (&PageTree, &ComputedPlaces), shown: &[usize]) -> Result<EntityTag> {
+    #[derive(Serialize)]
+    struct Facts<'t, S> {
+        above: &'t str,
+        parent: Option<usize>,
+        source: S,
+    }
+    let mut beside: BTreeMap<Option<usize>, Vec<&str>> = BTreeMap::new();
+    let mut facts = Vec::new();
+    for page in shown.iter().filter_map(|at| tree.pages().get(*at)) {
+        beside.entry(page.parent).or_insert_with(|| slugs_beside(tree, page.parent).collect());
+        let (above, parent) = (path_above(tree, page.parent), page.parent);
+        facts.push(Facts { above, parent, source: places.facts(&page.entry, &page.id) });
+    }
+    let beside: Vec<_> = beside.into_iter().collect();
+    EntityTag::of(&(shown, facts, beside))
+}
+
+fn make((tree, places): (&PageTree, &ComputedPlaces), shown: &[usize]) -> MadePages {
+    let mut slugs: BTreeMap<Option<usize>, UniqueNames> = BTreeMap::new();
+    let mut all = Vec::new();
+    for at in shown {
+        let Some(page) = tree.pages().get(*at) else { continue };
+        let beside = slugs.entry(page.parent).or_insert_with(|| {
+            let mut names = UniqueNames::default();
+            names.extend(slugs_beside(tree, page.parent).map(str::to_owned));
+            names
+        });
+        let place = Place { id: &page.id, above: path_above(tree, page.parent), beside };
+        all.extend(places.made(&page.entry, place).map(|made| (*at, made)));
+    }
+    all
+}
+
+fn path_above(tree: &PageTree, parent: Option<usize>) -> &str {
+    parent.and_then(|at| tree.pages().get(at)).map_or("", |page| page.path.as_str())
+}
+
+/// The slugs of the stored children of a page, or of the top-level pages.
+fn slugs_beside(tree: &PageTree, parent: Option<usize>) -> impl Iterator<Item = &str> {
+    let beside = parent.and_then(|at| tree.pages().get(at)).map_or(tree.roots(), |page| &page.children);
+    beside.iter().filter_map(|at| tree.pages().get(*at)).map(|page| page.entry.slug.as_str())
+}
