@@ -2,8 +2,12 @@
 
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
-use docs_core::model::{
-    ContentRef, PublishedSite, SectionOrGroup, SiteSection, SiteSpace, SiteSpaceId, SiteStructure, SpaceId,
+use docs_core::{
+    model::{
+        ContentRef, PublishedSite, SectionOrGroup, SiteSection, SiteSpace, SiteSpaceId, SiteStructure,
+        SpaceId,
+    },
+    platform::EntityTag,
 };
 use percent_encoding::utf8_percent_encode;
 
@@ -114,8 +118,11 @@ pub(crate) struct Addresses {
     /// The page trees of the referenced spaces.
     pub(crate) frames: HashMap<SpaceId, Arc<Frame>>,
     loads: Loads,
-    /// `true` if a space was missing although the site lists it, or has pages that are computed from another
-    /// source. The rendered output then depends on more than the site record and must not be cached under it.
+    /// The page trees with computed pages, each with the tag of their sources. The rendered output then depends on these
+    /// sources too.
+    pub(crate) computed: Vec<(SpaceId, EntityTag)>,
+    /// `true` if a space was missing although the site lists it, or was newer than the site record. The rendered
+    /// output then must not be cached under the site record.
     pub(crate) is_passing: bool,
 }
 
@@ -142,6 +149,7 @@ impl Addresses {
             spaces: Arc::new(spaces),
             frames: HashMap::new(),
             loads: Loads::Encrypted,
+            computed: Vec::new(),
             is_passing: false,
         }
     }
@@ -155,6 +163,18 @@ impl Addresses {
     pub(crate) fn loaded<'u>(&self, url: &'u str) -> Option<Cow<'u, str>> {
         let is_plain = |url: &str| url.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("http:"));
         safe_picture(url).filter(|url| self.loads == Loads::Any || !is_plain(url))
+    }
+
+    /// Records that the rendered output depends on the sources of the computed pages of a space.
+    pub(crate) fn depend_on(&mut self, space: &SpaceId, computed: EntityTag) {
+        if self.computed.iter().all(|(known, _)| known != space) {
+            self.computed.push((space.clone(), computed));
+        }
+    }
+
+    /// Returns `true` if the rendered output depends only on the site record.
+    pub(crate) const fn follow_from_site(&self) -> bool {
+        !self.is_passing && self.computed.is_empty()
     }
 
     /// The same addresses, seen from another space of the site.

@@ -34,10 +34,9 @@ pub(crate) struct FrameKey {
 }
 
 impl FrameKey {
-    /// Returns `true` if the tree depends only on the site record: its revision is the site's and no page is
-    /// computed from another source.
-    pub(crate) fn follows_from(&self, place: &Place<'_>) -> bool {
-        self.computed.is_none() && self.revision == place.space.space.revision
+    /// Returns `true` if the tree is of the revision in the site record.
+    pub(crate) fn is_current(&self, place: &Place<'_>) -> bool {
+        self.revision == place.space.space.revision
     }
 }
 

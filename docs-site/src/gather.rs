@@ -1,7 +1,7 @@
 //! Collects the references of a document before rendering: other spaces of the site, reusable content and
 //! OpenAPI operations.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use docs_core::{
     ErrorKind, Result,
@@ -12,6 +12,7 @@ use docs_core::{
 
 use crate::{
     address::Addresses,
+    descriptions::DescriptionParser,
     references::{MAX_SPACES, References, Reused, Specs},
     site_cache::SiteCaches,
     visit::Visit,
@@ -21,20 +22,32 @@ use crate::{
 const MAX_REUSED: usize = 200;
 /// The memory in bytes after which a page loads no further reusable content.
 const MAX_REUSED_MEMORY: usize = 32 << 20;
+/// The number of operations, webhooks and schemas after which a page looks up no further reusable content for them.
+const MAX_SUBJECTS: usize = 500;
+
 /// The content that a page shows in addition to its own document.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     pub(crate) reused: Reused,
-    /// `true` if the page references OpenAPI specifications, even if they do not exist.
+    /// The slugs of the OpenAPI specifications that the page references, even if they do not exist.
+    pub(crate) specs: BTreeSet<String>,
+    /// `true` if the page itself references some of them.
     is_page_of_specs: bool,
-    /// The reusable contents that reference OpenAPI specifications.
+    /// The reusable contents that reference some of them.
     reused_of_specs: Vec<(SpaceId, ReusableId)>,
+    /// The number of operations, webhooks and schemas that are looked up.
+    subjects: usize,
 }
 
 impl Gathered {
-    /// Returns `true` if OpenAPI specifications are referenced, even if they do not exist.
-    pub(crate) const fn shows_specs(&self) -> bool {
-        self.is_page_of_specs || !self.reused_of_specs.is_empty()
+    /// Adds the OpenAPI specifications of a document; returns `true` if it references any and they are looked up.
+    fn add_specs(&mut self, (slugs, subjects): (Vec<String>, usize)) -> bool {
+        if slugs.is_empty() || self.subjects >= MAX_SUBJECTS {
+            return false;
+        }
+        self.subjects += subjects;
+        self.specs.extend(slugs);
+        true
     }
 }
 
@@ -49,7 +62,8 @@ pub(crate) async fn gather(
     of_page: References,
     addresses: &mut Arc<Addresses>,
 ) -> Result<Gathered> {
-    let mut gathered = Gathered { is_page_of_specs: of_page.shows_specs, ..Gathered::default() };
+    let (mut gathered, mut of_page) = (Gathered::default(), of_page);
+    gathered.is_page_of_specs = gathered.add_specs(std::mem::take(&mut of_page.specs));
     let mut waiting = vec![(addresses.space.clone(), of_page)];
     let mut room = ReuseRoom::default();
     while let Some((space, found)) = waiting.pop() {
@@ -68,8 +82,8 @@ pub(crate) async fn gather(
                 Err(error) => return Err(error),
             };
             room.take(&document);
-            let found = References::of(&document);
-            if found.shows_specs {
+            let mut found = References::of(&document);
+            if gathered.add_specs(std::mem::take(&mut found.specs)) {
                 gathered.reused_of_specs.push(key.clone());
             }
             waiting.push((key.0.clone(), found));
@@ -102,34 +116,33 @@ impl ReuseRoom {
     }
 }
 
-/// Loads the parts of OpenAPI specifications that a page and its reusable contents show.
+/// Loads the parts of OpenAPI specifications that a page and its reusable contents show, and parses their descriptions.
 ///
 /// # Errors
 /// Those of the platform, except `NotFound`: content that the visitor cannot access is left out.
 pub(crate) async fn gather_specs(
-    visit: &Visit,
+    (visit, parser): (&Visit, &DescriptionParser),
     (space, page): (&SpaceId, &PageId),
     gathered: &Gathered,
 ) -> Result<Specs> {
-    let mut specs = Specs::new();
-    if gathered.is_page_of_specs {
-        add(&mut specs, visit.content(space).get_page_specs(page).await)?;
-    }
-    for (space, id) in &gathered.reused_of_specs {
-        add(&mut specs, visit.content(space).get_reusable_specs(id).await)?;
-    }
-    Ok(specs)
-}
-
-fn add(specs: &mut Specs, found: Result<Vec<ShownSpec>>) -> Result<()> {
-    match found {
+    let mut shown: Vec<ShownSpec> = Vec::new();
+    let mut add = |found: Result<Vec<ShownSpec>>| match found {
         Ok(found) => {
-            specs.extend(found.into_iter().map(|shown| ((shown.spec, shown.subject), shown.detail)));
+            shown.extend(found);
             Ok(())
         }
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
+    };
+    if gathered.is_page_of_specs {
+        add(visit.content(space).get_page_specs(page).await)?;
     }
+    for (space, id) in &gathered.reused_of_specs {
+        add(visit.content(space).get_reusable_specs(id).await)?;
+    }
+    let descriptions = parser.parse(shown.iter().map(|shown| Arc::clone(&shown.detail))).await?;
+    let details = shown.into_iter().map(|shown| ((shown.spec, shown.subject), shown.detail)).collect();
+    Ok(Specs { details, descriptions })
 }
 
 /// Loads the page tree of a space of the site into `addresses`.
@@ -148,7 +161,8 @@ async fn load(
     match visit.named_frame(caches, place).await {
         Ok((key, frame)) => {
             let addresses = Arc::make_mut(addresses);
-            addresses.is_passing |= !key.follows_from(place);
+            addresses.is_passing |= !key.is_current(place);
+            key.computed.into_iter().for_each(|tag| addresses.depend_on(space, tag));
             addresses.frames.insert(space.clone(), frame);
         }
         // For example, its condition has changed since the site was read.
@@ -212,5 +226,15 @@ mod tests {
         let most = MAX_REUSED_MEMORY.div_ceil(memory(&large));
         assert!((2..MAX_REUSED / 2).contains(&most), "{most}");
         assert_eq!((loaded(&large), loaded(&parse("a"))), (most, MAX_REUSED));
+    }
+
+    #[test]
+    fn specifications_of_reusable_contents_beyond_the_bound_are_not_looked_up() {
+        let mut gathered = Gathered::default();
+        let mut looked_up = 0;
+        while gathered.add_specs((vec![format!("s{looked_up}")], MAX_SUBJECTS / 4)) {
+            looked_up += 1;
+        }
+        assert_eq!((looked_up, gathered.specs.len()), (4, 4));
     }
 }

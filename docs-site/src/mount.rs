@@ -26,8 +26,8 @@ use crate::{
     machine::{feed, full_list, mcp, page_markdown, robots, short_list, sitemap},
     moved::moved_to,
     page::{
-        Caches, PageKey, Rendered, Scene, SpaceKey, StrangerKey, bare_page, compare_page, document_page,
-        list_page, missing_page, results_as_json, search_page,
+        Caches, FoundPage, PageKey, Rendered, Scene, SpaceKey, StrangerKey, bare_page, compare_page,
+        document_page, find_page, list_page, missing_page, results_as_json, search_page,
     },
     preview::{self, COMPARE, Preview},
     preview_route::{self, Behind},
@@ -445,7 +445,7 @@ impl Shared {
                     return self.markdown(asked, visit, at).await;
                 }
                 let space = SpaceKey::of(visit, (key, &place.space.id));
-                let key = PageKey { space, page: frame.entries[at].id.clone() };
+                let key = PageKey { space, page: frame.entries[at].id.clone(), versions: None };
                 return self.html(asked, visit, key, at).await;
             }
             // A group has no page of its own and redirects to its first page.
@@ -474,20 +474,13 @@ impl Shared {
 
     /// A page of a space as HTML, from the cache if possible.
     async fn html(&self, asked: &Asked<'_>, visit: &Visit, key: PageKey, at: usize) -> Result<Response> {
-        let page = match self.caches.pages.get(&key) {
-            _ if visit.preview.is_some() => Arc::new(document_page(visit, &self.caches, at).await?),
-            Some(page) => page,
-            None => {
-                let page = Arc::new(document_page(visit, &self.caches, at).await?);
-                if page.is_kept {
-                    self.caches.pages.insert(key.clone(), Arc::clone(&page));
-                }
-                page
-            }
-        };
-        if page.is_kept
-            && visit.is_for_all
-            && let (Some(moment), Some(stranger)) = (visit.moment, StrangerKey::of(asked))
+        if visit.preview.is_some() {
+            let page = document_page(visit, &self.caches, at).await?;
+            return Ok(self.rendered(asked, &page, keeping(visit)).await);
+        }
+        let FoundPage { page, key } = find_page(visit, &self.caches, (key, at)).await?;
+        if visit.is_for_all
+            && let (Some(key), Some(moment), Some(stranger)) = (key, visit.moment, StrangerKey::of(asked))
         {
             self.caches.keep_answered(stranger, moment, key);
         }

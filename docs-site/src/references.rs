@@ -10,29 +10,46 @@ use docs_core::{
     platform::{SpecDetail, SpecSubject},
 };
 
+use crate::descriptions::Descriptions;
+
 /// Reusable contents by space and id.
 pub(crate) type Reused = HashMap<(SpaceId, ReusableId), Document>;
 
-/// The shown parts of OpenAPI specifications, by slug and subject.
-pub(crate) type Specs = HashMap<(String, SpecSubject), Arc<SpecDetail>>;
+/// The shown parts of OpenAPI specifications.
+#[derive(Debug, Default)]
+pub(crate) struct Specs {
+    /// The parts by slug and subject.
+    pub(crate) details: HashMap<(String, SpecSubject), Arc<SpecDetail>>,
+    pub(crate) descriptions: Descriptions,
+}
 
 /// The references of a document.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct References {
     pub(crate) spaces: Vec<SpaceId>,
     pub(crate) reused: Vec<(Option<SpaceId>, ReusableId)>,
-    pub(crate) shows_specs: bool,
+    /// The slugs of the OpenAPI specifications that it shows, and the number of their operations, webhooks and schemas.
+    pub(crate) specs: (Vec<String>, usize),
 }
 
 impl References {
     /// Collects the references of a document.
     pub(crate) fn of(document: &Document) -> Self {
         let mut found = Self::default();
+        let mut shows_specs = false;
         for part in document.parts() {
             match part {
-                Part::Block(block) => found.block(&block.kind),
+                Part::Block(block) => {
+                    shows_specs |= SpecSubject::of(&block.kind).is_some();
+                    found.block(&block.kind);
+                }
                 Part::Inline(inline) => found.inline(&inline.kind),
             }
+        }
+        if shows_specs {
+            let shown = SpecSubject::shown_in(document);
+            let subjects = shown.values().map(Vec::len).sum();
+            found.specs = (shown.into_keys().collect(), subjects);
         }
         found
     }
@@ -43,12 +60,12 @@ impl References {
     }
 
     /// The approximate memory in bytes.
-    pub(crate) const fn weight(&self) -> usize {
-        self.spaces.len() * 64 + self.reused.len() * 128
+    pub(crate) fn weight(&self) -> usize {
+        let specs = self.specs.0.iter().map(|slug| 32 + slug.len()).sum::<usize>();
+        self.spaces.len() * 64 + self.reused.len() * 128 + specs
     }
 
     fn block(&mut self, kind: &BlockKind) {
-        self.shows_specs |= SpecSubject::of(kind).is_some();
         match kind {
             BlockKind::ContentRef { target } | BlockKind::ReusableContent { target } => self.add(target),
             BlockKind::Table(table) => {

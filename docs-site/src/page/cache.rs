@@ -12,11 +12,13 @@ use super::{rendered::Rendered, scene::Surroundings};
 use crate::{
     address::Loads,
     cache::{At, EXPECTED, LARGE, Weigh},
+    descriptions::DescriptionParser,
     frame::TextName,
     frames::FrameKey,
     render::{Drawn, Manner},
     request::Asked,
     site_cache::SiteCaches,
+    sources::{Sources, Versions},
     visit::Visit,
 };
 
@@ -43,6 +45,18 @@ impl SpaceKey {
 pub(crate) struct PageKey {
     pub(crate) space: SpaceKey,
     pub(crate) page: PageId,
+    /// The versions of the sources of the page; `None` before they are known, and for a page without any.
+    pub(crate) versions: Option<Arc<Versions>>,
+}
+
+/// A cache entry of a page.
+#[derive(Clone, Debug)]
+pub(crate) enum CachedPage {
+    Rendered(Arc<Rendered>),
+    /// The page depends on these sources: it is cached under the key with their versions.
+    OfSources(Arc<Sources>),
+    /// The page depends on more than its key covers and is rendered for each request.
+    Uncached,
 }
 
 /// The key of a prerendered text: a document of a space with its render options.
@@ -83,9 +97,14 @@ impl StrangerKey {
     }
 }
 
-impl Weighter<PageKey, Arc<Rendered>> for Weigh {
-    fn weight(&self, _: &PageKey, page: &Arc<Rendered>) -> u64 {
-        page.weight() as u64 + 512
+impl Weighter<PageKey, CachedPage> for Weigh {
+    fn weight(&self, key: &PageKey, page: &CachedPage) -> u64 {
+        let page = match page {
+            CachedPage::Rendered(page) => page.weight(),
+            CachedPage::OfSources(sources) => sources.weight(),
+            CachedPage::Uncached => 0,
+        };
+        (page + key.versions.as_ref().map_or(0, |versions| versions.weight())) as u64 + 512
     }
 }
 
@@ -110,13 +129,14 @@ impl Weighter<StrangerKey, At<Arc<PageKey>>> for Weigh {
 #[derive(Debug)]
 pub(crate) struct Caches {
     pub(crate) sites: SiteCaches,
-    pub(crate) pages: Cache<PageKey, Arc<Rendered>, Weigh>,
+    pub(crate) pages: Cache<PageKey, CachedPage, Weigh>,
     pub(crate) surroundings: Cache<SpaceKey, Arc<Surroundings>, Weigh>,
     /// Prerendered texts that are the same for all visitors; `None` for a text that must be rendered each
     /// time.
     drawn: Cache<DrawnKey, Option<Arc<Drawn>>, Weigh>,
     /// The page that answers an anonymous request.
     answered: Cache<StrangerKey, At<Arc<PageKey>>, Weigh>,
+    pub(super) descriptions: DescriptionParser,
 }
 
 impl Caches {
@@ -126,10 +146,12 @@ impl Caches {
         let small = bytes / 16;
         Self {
             sites: SiteCaches::new(small),
-            pages: Cache::with_weighter(EXPECTED, 4 * small, Weigh),
+            // A page of a few megabytes would not fit into one of several shards.
+            pages: Cache::with_weighter(LARGE, 4 * small, Weigh),
             surroundings: Cache::with_weighter(LARGE, 2 * small, Weigh),
             drawn: Cache::with_weighter(LARGE, 2 * small, Weigh),
             answered: Cache::with_weighter(EXPECTED, small / 2, Weigh),
+            descriptions: DescriptionParser::default(),
         }
     }
 
@@ -157,7 +179,10 @@ impl Caches {
     /// The cached page that answers an anonymous request, if it is still valid.
     pub(crate) fn answered(&self, key: &StrangerKey, moment: Moment) -> Option<Arc<Rendered>> {
         let page = self.answered.get(key).filter(|kept| kept.moment == moment)?.found;
-        self.pages.get(&*page)
+        match self.pages.get(&*page)? {
+            CachedPage::Rendered(page) => Some(page),
+            CachedPage::OfSources(_) | CachedPage::Uncached => None,
+        }
     }
 
     /// Caches the page that answers an anonymous request, computed at `moment` or later.

@@ -9,6 +9,7 @@ use crate::{
     html::Html,
     references::{Reused, Specs},
     render::{Counter, Renderer},
+    sources::Basis,
     visit::Visit,
 };
 
@@ -40,18 +41,23 @@ pub(crate) async fn document_page_of(
     scene.template();
     let space = scene.addresses.space.clone();
     let body = Body::find(caches, &scene, at).await?;
-    let (mut gathered, mut specs) = (Gathered::default(), Specs::new());
+    let (mut gathered, mut specs) = (Gathered::default(), Specs::default());
+    let mut specs_tag = None;
     if let Some(references) = body.references() {
         gathered = gather(visit, &caches.sites, references, &mut scene.addresses).await?;
-        specs = gather_specs(visit, (&space, &id), &gathered).await?;
+        if !gathered.specs.is_empty() {
+            // The tag is read before the specifications, so a newer version never has an older tag.
+            let slugs: Vec<String> = gathered.specs.iter().cloned().collect();
+            specs_tag = Some(visit.content(&space).specs_tag(&slugs).await?);
+            specs = gather_specs((visit, &caches.descriptions), (&space, &id), &gathered).await?;
+        }
     }
     scene.find_variants(caches, at).await?;
-    // A missing specification may be added at any time.
-    let is_kept = !gathered.shows_specs() && !scene.addresses.is_passing;
     let html = draw(&scene, at, (&body, &gathered.reused, &specs));
     let is_indexed = visit.site.site.visibility == docs_core::model::SiteVisibility::Public
         && !scene.frame.entries[at].is_unindexed;
-    Ok(Rendered { is_kept, ..Rendered::new(html, is_indexed) })
+    let basis = Basis::of(&scene.addresses, (gathered.specs, specs_tag));
+    Ok(Rendered { basis, ..Rendered::new(html, is_indexed) })
 }
 
 fn draw(scene: &Scene<'_>, at: usize, (body, reused, specs): (&Body, &Reused, &Specs)) -> Html {

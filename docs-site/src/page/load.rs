@@ -69,7 +69,7 @@ impl<'s> Scene<'s> {
             around,
             variants: Vec::new(),
         };
-        if let Some(key) = key.filter(|_| !is_kept && !scene.addresses.is_passing) {
+        if let Some(key) = key.filter(|_| !is_kept && scene.addresses.follow_from_site()) {
             // Fills the layout before it is cached, because the cache weighs it only on insertion.
             scene.template();
             scene.whole_tree();
@@ -85,7 +85,8 @@ impl<'s> Scene<'s> {
     pub(super) async fn find_variants(&mut self, caches: &Caches, at: usize) -> Result<()> {
         let Some(entry) = self.frame.entries.get(at) else { return Ok(()) };
         let path = if self.frame.first() == Some(at) { "" } else { &*entry.path };
-        let (mut found, mut looked, mut is_passing) = (Vec::new(), 0, false);
+        let (mut found, mut looked) = (Vec::new(), 0);
+        let (mut is_passing, mut computed) = (false, Vec::new());
         for (number, place) in self.beside() {
             if place.space.id == self.place.space.id {
                 found.push((number, encoded(path)));
@@ -96,14 +97,17 @@ impl<'s> Scene<'s> {
                 continue;
             }
             let (key, frame) = self.visit.named_frame(&caches.sites, place).await?;
-            is_passing |= !key.follows_from(place);
+            is_passing |= !key.is_current(place);
+            computed.extend(key.computed.map(|tag| (key.space, tag)));
             if frame.find(path).is_some_and(|at| frame.entries[at].kind == EntryKind::Document) {
                 found.push((number, encoded(path)));
             }
         }
         self.variants = found;
-        if is_passing {
-            Arc::make_mut(&mut self.addresses).is_passing = true;
+        if is_passing || !computed.is_empty() {
+            let addresses = Arc::make_mut(&mut self.addresses);
+            addresses.is_passing |= is_passing;
+            computed.into_iter().for_each(|(space, tag)| addresses.depend_on(&space, tag));
         }
         Ok(())
     }

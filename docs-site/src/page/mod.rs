@@ -9,6 +9,7 @@ mod head;
 mod list_part;
 mod listing;
 mod load;
+mod lookup;
 mod missing;
 mod parts;
 mod rendered;
@@ -25,6 +26,7 @@ pub(crate) use self::{
     document::{document_page, document_page_of},
     list_part::Part,
     listing::list_page,
+    lookup::{FoundPage, find_page},
     missing::{bare_page, missing_page, moved_page, sign_in_page},
     rendered::Rendered,
     scene::Scene,

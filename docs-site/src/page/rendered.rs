@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use tokio::sync::OnceCell;
 
-use crate::{answer::gzipped, html::Html, tagged::Tagged};
+use crate::{answer::gzipped, html::Html, sources::Basis, tagged::Tagged};
 
 /// A rendered page.
 #[derive(Debug)]
@@ -13,14 +13,12 @@ pub(crate) struct Rendered {
     pub(crate) encoded: OnceCell<Option<Bytes>>,
     /// `true` if search engines may index it.
     pub(crate) is_indexed: bool,
-    /// `true` if the cache key covers everything that the page depends on. OpenAPI specifications change
-    /// independently of the content that shows them, so pages that show them are not cached.
-    pub(crate) is_kept: bool,
+    pub(crate) basis: Basis,
 }
 
 impl Rendered {
     pub(super) fn new(html: Html, is_indexed: bool) -> Self {
-        Self { html: Tagged::of(html), encoded: OnceCell::new(), is_indexed, is_kept: true }
+        Self { html: Tagged::of(html), encoded: OnceCell::new(), is_indexed, basis: Basis::Site }
     }
 
     /// The gzip-compressed page, compressed on first use.

@@ -2,7 +2,6 @@
 //! untrusted source.
 
 use docs_core::{
-    content::document::parse,
     model::{BlockKind, ContentRef},
     platform::{BodyDetail, FieldDetail, OperationDetail, ParameterDetail, SpecDetail, SpecSubject},
 };
@@ -33,7 +32,8 @@ impl Renderer<'_> {
         if at.is_told {
             return None;
         }
-        let known = |subject: SpecSubject| Some((self.specs.get(&(spec.clone(), subject.clone()))?, subject));
+        let known =
+            |subject: SpecSubject| Some((self.specs.details.get(&(spec.clone(), subject.clone()))?, subject));
         let mut drawn: Option<String> = None;
         // Rendered lazily, because the size of each item decides if the next one is rendered.
         for (detail, subject) in subjects.into_iter().filter_map(known) {
@@ -151,11 +151,15 @@ impl Renderer<'_> {
         }
     }
 
-    /// A description. It is rendered without reusable content and without specifications.
+    /// A description. It is rendered without reusable content and without specifications, and as plain text if it was
+    /// not parsed.
     fn told(&self, text: Option<&str>, at: At) -> Markup {
         let Some(text) = text else { return Markup::default() };
+        let Some(document) = self.specs.descriptions.get(text) else {
+            return html! { div.api-text { p { (text) } } };
+        };
         let at = At { reuses: super::position::MAX_REUSE_DEPTH, is_told: true, ..at.inner() };
-        html! { div.api-text { (self.blocks(&parse(text).nodes, at)) } }
+        html! { div.api-text { (self.blocks(&document.nodes, at)) } }
     }
 }
 

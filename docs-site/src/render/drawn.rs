@@ -57,7 +57,7 @@ impl Drawn {
     /// [`Counter`]; such a document must be rendered as a whole.
     pub(crate) fn of(document: &Document, space: &SpaceId, manner: Manner) -> Option<Self> {
         let addresses = Addresses::new(&[], "", space).loading(manner.loads);
-        let (reused, specs) = (Reused::new(), Specs::new());
+        let (reused, specs) = (Reused::new(), Specs::default());
         let (counter, gaps) = (Counter::default(), Gaps::default());
         let renderer = Renderer {
             addresses: &addresses,

@@ -16,7 +16,7 @@ use crate::world::{Got, World};
 
 /// Requested paths and headers: pages of the site and of a second space, and paths that exist only after some
 /// changes.
-const ASKED: [(&str, &[(&str, &str)]); 15] = [
+const ASKED: [(&str, &[(&str, &str)]); 17] = [
     ("", &[]),
     ("", &[("accept", "text/markdown")]),
     ("", &[("cookie", "other=1")]),
@@ -24,6 +24,8 @@ const ASKED: [(&str, &[(&str, &str)]); 15] = [
     ("second", &[]),
     ("second.md", &[]),
     ("second/third", &[]),
+    ("operation", &[]),
+    ("operation", &[("cookie", "gitbook-visitor-public={%22eu%22:true}")]),
     ("other", &[]),
     ("other/there", &[]),
     ("moved/there", &[]),
@@ -54,6 +56,7 @@ enum Change {
     DeleteSpace(bool),
     Redirect(bool),
     Adapt(bool),
+    Specification(u8),
     Settle,
     Wait(u16),
 }
@@ -77,9 +80,27 @@ fn change() -> impl Strategy<Value = Change> {
         any::<bool>().prop_map(Change::DeleteSpace),
         any::<bool>().prop_map(Change::Redirect),
         any::<bool>().prop_map(Change::Adapt),
+        (0..3_u8).prop_map(Change::Specification),
         Just(Change::Settle),
         (1..5_000_u16).prop_map(Change::Wait),
     ]
+}
+
+impl World {
+    /// Replaces the specification of an operation, or deletes it.
+    async fn operation(&self, summary: u8) {
+        let specs = self.me().org(&self.org);
+        if summary == 0 {
+            tried(specs.openapi_spec("pets").delete().await);
+            return;
+        }
+        let operation = json!({ "summary": format!("Summary {summary}"), "responses": {} });
+        let text = json!({ "openapi": "3.1.0", "info": { "title": "Pets", "version": "1" },
+            "paths": { "/cats": { "get": operation } } });
+        let source = json!({ "source": { "text": text.to_string() } });
+        specs.openapi_spec("pets").put(read(source)).await.expect("put");
+        self.platform.settle().await.expect("settled");
+    }
 }
 
 struct Site {
@@ -117,6 +138,9 @@ impl Site {
         for title in ["First", "Second", "Third"] {
             pages.push(w.page(&space, title, &format!("{title} text. [](/pages/{})", pages.len())).await);
         }
+        let operation = "{% openapi-operation spec=\"pets\" path=\"/cats\" method=\"get\" %}\n\
+            [pets](https://api.test/pets)\n{% endopenapi-operation %}";
+        w.page(&space, "Operation", operation).await;
         w.page(&other, "Here", "The other space.").await;
         w.page(&other, "There", "The other space, too.").await;
         let (id, path) = w.site("Docs", &space).await;
@@ -172,6 +196,7 @@ impl Site {
                 let audiences = ["share-link", "visitor-auth", "unlisted", "public", "public", "public"];
                 w.update(&self.id, json!({ "visibility": audiences[usize::from(n)] })).await;
             }
+            Change::Specification(n) => w.operation(n).await,
             Change::Settle => drop(w.platform.settle().await),
             Change::Wait(seconds) => w.clock.advance(std::time::Duration::from_secs(seconds.into())),
             Change::Adapt(enabled) => {

@@ -7,7 +7,10 @@ use docs_core::{
     },
     platform::SpecSubject,
 };
-use poem::http::StatusCode;
+use poem::{
+    endpoint::BoxEndpoint,
+    http::{Method, StatusCode},
+};
 use serde_json::json;
 
 use crate::world::{BASE, World};
@@ -225,4 +228,131 @@ async fn a_page_shows_what_came_after_it_was_read_first() {
     for page in &pages {
         assert!(w.html(page).await.contains("curl"), "{page}");
     }
+}
+
+/// A block that shows an operation of the specification `pets`.
+fn operation(path: &str) -> String {
+    format!(
+        "{{% openapi-operation spec=\"pets\" path=\"{path}\" method=\"get\" %}}\n[pets](https://api.test/pets)\n{{% endopenapi-operation %}}\n\n"
+    )
+}
+
+/// The number of transactions of a request, and the page.
+async fn transactions_of(
+    w: &World,
+    server: &BoxEndpoint<'static>,
+    (path, headers): (&str, &[(&str, &str)]),
+) -> (u64, String) {
+    let before = w.begun();
+    let got = World::ask_of(server, Method::GET, path, headers).await;
+    assert_eq!(got.status, StatusCode::OK, "{path}: {got:?}");
+    (w.begun() - before, got.body)
+}
+
+#[tokio::test]
+async fn pages_of_specifications_are_cached_until_the_specification_changes() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", "Start.").await;
+    w.page(&space, "Pets", &operation("/cats")).await;
+    page_that_reuses(&w, &space, &operation("/cats")).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let server = w.server();
+    // A query keeps an anonymous request from being answered without any lookup.
+    let plain = format!("{site}first?a=b");
+    transactions_of(&w, &server, (&plain, &[])).await;
+    let (least, _) = transactions_of(&w, &server, (&plain, &[])).await;
+    for tags in [&["dogs"][..], &["dogs", "cats"], &["dogs"]] {
+        w.spec(tags).await;
+        let shows = tags.contains(&"cats");
+        for page in ["pets", "again"] {
+            let (address, asked) = (format!("{site}{page}"), format!("{site}{page}?a=b"));
+            let (_, first) = transactions_of(&w, &server, (&address, &[])).await;
+            assert_eq!(first.contains("curl"), shows, "{page} with {tags:?}: nothing older is shown");
+            let (count, again) = transactions_of(&w, &server, (&address, &[])).await;
+            assert_eq!((count, again == first), (0, true), "{page} is cached for anonymous visitors");
+            let (count, again) = transactions_of(&w, &server, (&asked, &[])).await;
+            assert!(
+                count <= least + 2 && again == first,
+                "{page}: {count} transactions, {least} for a plain page"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn pages_that_link_to_computed_pages_are_cached_until_they_change() {
+    let w = World::new().await;
+    let (space, other) = (w.space("Guide").await, w.space("Reference").await);
+    w.git.put("README.md", "# Welcome\n\nHello.\n");
+    w.git.put("SUMMARY.md", SUMMARY);
+    w.import(&other).await;
+    w.spec(&["cats"]).await;
+    let pages = w.me().space(&other);
+    let pages = pages.content().get(Default::default()).await.expect("content").pages;
+    let computed = pages.iter().map(|page| serde_json::to_value(page).expect("JSON"));
+    let cats = computed.into_iter().find(|page| page["title"] == "cats").expect("a page");
+    let link = format!("[Cats](/spaces/{other}/pages/{})", cats["id"].as_str().expect("an id"));
+    w.page(&space, "First", &link).await;
+    let (id, site) = w.site("Docs", &space).await;
+    w.place(&id, &other).await;
+    let server = w.server();
+    let (_, first) = transactions_of(&w, &server, (&site, &[])).await;
+    assert!(first.contains(&format!("href=\"{site}reference/cats\"")), "{first}");
+    let (count, again) = transactions_of(&w, &server, (&site, &[])).await;
+    assert_eq!((count, again == first), (0, true), "the page is cached");
+    w.spec(&["dogs"]).await;
+    let (_, now) = transactions_of(&w, &server, (&site, &[])).await;
+    assert!(!now.contains("reference/cats\""), "{now}");
+    w.spec(&["cats"]).await;
+    let (_, now) = transactions_of(&w, &server, (&site, &[])).await;
+    assert!(now.contains("reference/cats\""), "{now}");
+}
+
+#[tokio::test]
+async fn concurrent_requests_share_one_rendering_of_a_page_of_specifications() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", &["/cats", "/dogs"].map(operation).concat()).await;
+    w.spec(&["cats", "dogs"]).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let (alone, first) = transactions_of(&w, &w.server(), (&site, &[])).await;
+    let server = w.server();
+    let before = w.begun();
+    let requests = (0..20).map(|_| World::ask_of(&server, Method::GET, &site, &[]));
+    for got in futures_util::future::join_all(requests).await {
+        assert!(got.body == first);
+    }
+    let together = w.begun() - before;
+    assert!(together < 20 * alone / 2, "{together} transactions for 20 requests, {alone} for one");
+}
+
+#[tokio::test]
+async fn descriptions_beyond_the_bound_of_a_page_are_plain_text() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let parameter = |number: usize| {
+        json!({ "name": format!("p{number}"), "in": "query", "schema": { "type": "string" },
+            "description": format!("*{number}* {}", "a b, ".repeat(3_900)) })
+    };
+    let operation_of = |number: usize| {
+        let parameters: Vec<_> = (12 * number..12 * (number + 1)).map(parameter).collect();
+        (format!("/p{number}"), json!({ "get": { "parameters": parameters, "responses": {} } }))
+    };
+    let paths: serde_json::Map<_, _> = (0..5).map(operation_of).collect();
+    let spec = json!({ "openapi": "3.1.0", "info": { "title": "Pets", "version": "1" }, "paths": paths });
+    let put = PutOpenApiSpec { source: SpecSource::Text(spec.to_string()) };
+    w.me().org(&w.org).openapi_spec("pets").put(put).await.expect("put");
+    w.platform.settle().await.expect("settled");
+    w.page(&space, "Cats", &(0..5).map(|number| operation(&format!("/p{number}"))).collect::<String>()).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let page = w.html(&site).await;
+    let (parsed, plain) = (page.matches("<em>").count(), page.matches("<p>*").count());
+    assert!(parsed > 0 && plain > 0 && parsed + plain == 60, "{parsed} parsed, {plain} as text");
+    let numbers = |before: &str| -> Vec<usize> {
+        let found = page.split(before).skip(1).map(|rest| rest.split(['<', '*']).next().unwrap_or_default());
+        found.map(|number| number.parse().expect("a number")).collect()
+    };
+    let (parsed, plain) = (numbers("<em>"), numbers("<p>*"));
+    assert_eq!([parsed, plain].concat(), (0..60).collect::<Vec<_>>(), "the first descriptions are parsed");
 }

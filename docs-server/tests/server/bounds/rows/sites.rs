@@ -249,6 +249,12 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-site/src/frames.rs::concurrent_requests_build_a_tree_once",
             ).within("a page of a large space"),
             bound(
+                "Pages whose descriptions of operations are parsed at the same time",
+                "docs-site/src/descriptions.rs::MAX_PARSES",
+                Beyond::Queued,
+                "docs-site/src/descriptions.rs::equal_descriptions_are_parsed_once",
+            ),
+            bound(
                 "Levels of a complete page tree",
                 "docs-site/src/page/tree.rs::MAX_DEPTH",
                 Beyond::Parts,
@@ -290,6 +296,18 @@ pub(super) const INPUTS: &[Input] = &[
                 Beyond::LeftOut,
                 "docs-site/src/render/mod.rs::subjects_of_specifications_beyond_their_bytes_are_left_out",
             ).within("shown operations"),
+            bound(
+                "Bytes of descriptions of operations and schemas that are parsed as Markdown; a mark counts as 16",
+                "docs-site/src/descriptions.rs::MAX_BYTES",
+                Beyond::Text,
+                "docs-site/src/descriptions.rs::descriptions_beyond_the_bound_are_plain_text",
+            ),
+            bound(
+                "Operations and schemas after which no further reusable content is searched for them",
+                "docs-site/src/gather.rs::MAX_SUBJECTS",
+                Beyond::LeftOut,
+                "docs-site/src/gather.rs::specifications_of_reusable_contents_beyond_the_bound_are_not_looked_up",
+            ),
             bound(
                 "Nesting of reusable contents",
                 "docs-site/src/render/mod.rs::MAX_REUSE_DEPTH",
