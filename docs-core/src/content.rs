@@ -2,8 +2,8 @@
 //! `docs-markup` (documents, Markdown, the Git format) and `docs-expression`.
 
 pub(crate) use docs_content::{
-    AllBacklinks, ENDLESS, MAX_MOVED, Marks, Parts, Undecided, check_file_name, clean_file_name,
-    listed_parts, parts_list, yield_to_others,
+    AllBacklinks, ENDLESS, MAX_MOVED, MAX_VALUE_BYTES, Marks, Parts, Undecided, check_file_name,
+    clean_file_name, evaluate_for_visitor_within, listed_parts, off_thread, parts_list, yield_to_others,
 };
 pub use docs_content::{
     Attribute, Body, BuildItem, BuildPage, Built, CacheLimits, CacheStats, ChangedPage, Clash, Clashes,
@@ -12,8 +12,8 @@ pub use docs_content::{
     LinkSource, LinkTarget, MAX_RANK, Merged, Moved, NewBody, NewPage, NotARank, NotTerms, PART_BYTES,
     PageEntry, PageKind, PagePatch, PageTexts, PageTree, Rank, Rendering, ReusableEntry, ReusablePatch,
     ReusableTexts, RevisionChange, SharedDocument, Standing, Subject, Term, Terms, TextMerger, ThreeWay,
-    Touch, TreePage, VariableEntry, View, clash_field, evaluate, evaluate_for_visitor, is_numbered, map,
-    parse_document, templates, work_on,
+    Touch, TreePage, VariableEntry, View, clash_field, document_allowance, evaluate, evaluate_for_visitor,
+    is_numbered, map, parse_document, templates, work_on,
 };
 pub use docs_expression as expression;
 pub(crate) use docs_markup::UniqueNames;

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use docs_core::{
     ErrorKind, Result,
-    content::{Evaluated, document::memory},
+    content::{Evaluated, document::memory, document_allowance},
     model::{ContentRef, Document, PageId, ReusableId, SpaceId},
     platform::ShownSpec,
 };
@@ -65,7 +65,7 @@ pub(crate) async fn gather(
     let (mut gathered, mut of_page) = (Gathered::default(), of_page);
     gathered.is_page_of_specs = gathered.add_specs(std::mem::take(&mut of_page.specs));
     let mut waiting = vec![(addresses.space.clone(), of_page)];
-    let mut room = ReuseRoom::default();
+    let (mut room, mut allowance) = (ReuseRoom::default(), document_allowance());
     while let Some((space, found)) = waiting.pop() {
         for other in found.spaces {
             load(visit, caches, addresses, &other).await?;
@@ -76,7 +76,9 @@ pub(crate) async fn gather(
                 continue;
             }
             load(visit, caches, addresses, &key.0).await?;
-            let document = match visit.content(&key.0).get_reusable_document(&key.1, Evaluated::Yes).await {
+            let content = visit.content(&key.0);
+            let document = content.get_reusable_document_within(&key.1, Evaluated::Yes, &mut allowance);
+            let document = match document.await {
                 Ok(document) => document,
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),

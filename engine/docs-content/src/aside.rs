@@ -25,7 +25,7 @@ pub async fn yield_to_others() {
 
 /// Runs `work` on a blocking thread, or inline without a tokio runtime. Returns `None` if the work panicked or the
 /// runtime is shutting down.
-pub(crate) async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+pub async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     match Handle::try_current() {
         Ok(runtime) => runtime.spawn_blocking(work).await.ok(),
         Err(_) => Some(work()),

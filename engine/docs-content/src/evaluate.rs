@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use docs_expression::{self as expression, Budget, Claims, Context, Expression, MAX_STEPS};
+use docs_expression::{self as expression, Allowance, Budget, Claims, Context, Expression, MAX_STEPS};
 use docs_markup::{document, syntax::tag};
 use docs_model::{Block, BlockKind, Document, Fragment, Inline, InlineKind, Leaf, Node, TextNode, WhenEmpty};
 #[cfg(feature = "schema")]
@@ -11,6 +11,12 @@ use serde::{Deserialize, Serialize};
 
 /// Maximum number of steps of all expressions of a document together. Later expressions fail.
 const MAX_DOCUMENT_STEPS: u32 = 20 * MAX_STEPS;
+
+/// Maximum size in bytes of the values that all expressions of a document insert. An expression whose value exceeds the
+/// remaining bytes is shown in double braces, like one that fails.
+///
+/// Steps do not bound the values: a few steps repeat a claim or a text of up to [`expression::MAX_TEXT`] bytes.
+pub const MAX_VALUE_BYTES: usize = 256 * 1024;
 
 /// The scope of an evaluation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
@@ -32,21 +38,20 @@ pub enum Evaluated {
 /// Evaluates a document.
 ///
 /// A condition that holds is replaced by its blocks; one that does not is removed. An expression is replaced by its
-/// text, joined with the surrounding text; one that fails is shown in double braces. A container left empty is
+/// text, joined with the surrounding text; one that fails, or whose value exceeds the bytes of all values of a document,
+/// is shown in double braces. A container left empty is
 /// removed if it has no content of its own (a list, an item, a quotation, a hint, a set of tabs, steps or columns),
 /// and gets an empty paragraph if it has a title or a fixed position (a tab, a step, a column, a cell, the body of an
 /// expandable).
 ///
 /// Reusable contents are not expanded here; evaluate them as separate documents.
-///
-/// Reusable contents are not expanded here; evaluate them as documents of their own.
 #[must_use]
 pub fn evaluate(document: &Document, mode: Evaluated, context: &Context, claims: &Claims) -> Document {
     if mode == Evaluated::No {
         return document.clone();
     }
-    let (conditions, budget) = (Conditions::Asked, Budget(MAX_DOCUMENT_STEPS));
-    run(document, Evaluator { mode, conditions, context, claims, budget })
+    let (conditions, allowance) = (Conditions::Asked, &mut document_allowance());
+    run(document, Evaluator { mode, conditions, context, claims, allowance })
 }
 
 /// Evaluates a document for a visitor, who must not receive content that a condition hides: conditions are decided in
@@ -59,19 +64,35 @@ pub fn evaluate_for_visitor(
     context: &Context,
     claims: &Claims,
 ) -> Document {
-    let budget = Budget(MAX_DOCUMENT_STEPS);
+    evaluate_for_visitor_within(document, mode, (context, claims), &mut document_allowance())
+}
+
+/// Evaluates a document like [`evaluate_for_visitor`], with an allowance that several documents share.
+#[must_use]
+pub fn evaluate_for_visitor_within(
+    document: &Document,
+    mode: Evaluated,
+    (context, claims): (&Context, &Claims),
+    allowance: &mut Allowance,
+) -> Document {
     // Visitors receive the source of an expression only if their client must evaluate it.
     let mode = if mode == Evaluated::No { Evaluated::DeterministicOnly } else { mode };
-    run(document, Evaluator { mode, conditions: Conditions::Visitor, context, claims, budget })
+    run(document, Evaluator { mode, conditions: Conditions::Visitor, context, claims, allowance })
 }
 
 /// Returns the content of a document that is under no condition.
 pub(crate) fn unconditional(document: &Document) -> Document {
     let (context, claims) = (&Context::default(), &Claims::default());
     // With a budget of zero steps no condition holds.
-    let budget = Budget(0);
+    let allowance = &mut Allowance { steps: Budget(0), bytes: 0 };
     let (mode, conditions) = (Evaluated::No, Conditions::Visitor);
-    run(document, Evaluator { mode, conditions, context, claims, budget })
+    run(document, Evaluator { mode, conditions, context, claims, allowance })
+}
+
+/// Returns the allowance of one document: the steps of its expressions and conditions, and the bytes of its values.
+#[must_use]
+pub const fn document_allowance() -> Allowance {
+    Allowance { steps: Budget(MAX_DOCUMENT_STEPS), bytes: MAX_VALUE_BYTES }
 }
 
 fn run(document: &Document, mut evaluator: Evaluator<'_>) -> Document {
@@ -86,7 +107,7 @@ struct Evaluator<'e> {
     conditions: Conditions,
     context: &'e Context,
     claims: &'e Claims,
-    budget: Budget,
+    allowance: &'e mut Allowance,
 }
 
 /// The evaluation of conditions.
@@ -114,10 +135,12 @@ impl Evaluator<'_> {
     fn decide(&mut self, text: &str) -> Option<bool> {
         if self.conditions == Conditions::Asked {
             let decides = !self.leaves(text);
-            return decides.then(|| expression::condition_within(text, self.context, &mut self.budget));
+            return decides
+                .then(|| expression::condition_within(text, self.context, &mut self.allowance.steps));
         }
         let (context, claims) = (self.context, self.claims);
-        let shows = |condition| expression::shows_within(&condition, context, claims, &mut self.budget);
+        let shows =
+            |condition| expression::shows_within(&condition, context, claims, &mut self.allowance.steps);
         Some(expression::is_blank(text) || Expression::parse(text).is_ok_and(shows))
     }
 
@@ -183,7 +206,8 @@ impl Evaluator<'_> {
                 done.push(Node::Inline(inline));
                 return;
             }
-            let value = expression::inline_within(expression, self.context, &mut self.budget);
+            let value = self.allowance.inline(expression, self.context);
+            let value = value.unwrap_or_else(|| expression::inline_source(expression));
             if !value.is_empty() {
                 let text = TextNode::new(vec![Leaf::new(value, Vec::new())]);
                 push_text(done, TextNode { key: inline.key, ..text });

@@ -37,7 +37,7 @@ mod text;
 mod tree;
 mod view;
 
-pub use aside::{parse_document, work_on, yield_to_others};
+pub use aside::{off_thread, parse_document, work_on, yield_to_others};
 pub use build::{BuildItem, BuildPage, Built};
 pub use content::Content;
 pub use diff::{ChangedPage, RevisionChange};
@@ -48,7 +48,10 @@ pub use entry::{
     VariableEntry, clash_field,
 };
 pub use error::{ContentError, ContentResult};
-pub use evaluate::{Evaluated, Undecided, evaluate, evaluate_for_visitor};
+pub use evaluate::{
+    Evaluated, MAX_VALUE_BYTES, Undecided, document_allowance, evaluate, evaluate_for_visitor,
+    evaluate_for_visitor_within,
+};
 pub use file_name::{check_file_name, clean_file_name, is_numbered};
 pub use follow::{Follow, FollowTexts, PageTexts, ReusableTexts};
 pub use links::{AllBacklinks, Link, LinkCounts, LinkRange, LinkSource, LinkTarget, Parts, Standing};

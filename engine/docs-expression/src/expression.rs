@@ -151,13 +151,37 @@ pub fn inline(text: &str, context: &Context) -> String {
     inline_within(text, context, &mut Budget(MAX_STEPS))
 }
 
+/// The steps and the bytes that the inline values of several expressions may use together.
+#[derive(Debug)]
+pub struct Allowance {
+    /// The remaining steps, of conditions too.
+    pub steps: Budget,
+    /// The remaining bytes of the values.
+    pub bytes: usize,
+}
+
+impl Allowance {
+    /// Returns the value of an expression like [`inline_within`] and deducts its bytes; `None` if fewer bytes remain.
+    pub fn inline(&mut self, text: &str, context: &Context) -> Option<String> {
+        let value = inline_within(text, context, &mut self.steps);
+        self.bytes = self.bytes.checked_sub(value.len())?;
+        Some(value)
+    }
+}
+
 /// Returns the value of an expression as inline text like [`inline`], with steps from a shared budget.
 pub fn inline_within(text: &str, context: &Context, budget: &mut Budget) -> String {
     let value = Expression::parse(text)
         .ok()
         .and_then(|expression| expression.evaluate_within(context, budget).ok())
         .map(|value| value.inline());
-    value.unwrap_or_else(|| format!("{{{{{text}}}}}"))
+    value.unwrap_or_else(|| inline_source(text))
+}
+
+/// Returns the inline text of an expression without a value: the expression in double braces.
+#[must_use]
+pub fn inline_source(text: &str) -> String {
+    format!("{{{{{text}}}}}")
 }
 
 /// Returns `true` if a condition contains only white space.

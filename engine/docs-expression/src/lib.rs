@@ -46,7 +46,8 @@ pub use self::{
     context::Context,
     error::{EvalError, ExpressionError},
     expression::{
-        Budget, Expression, condition, condition_within, inline, inline_within, is_blank, shows_within,
+        Allowance, Budget, Expression, condition, condition_within, inline, inline_source, inline_within,
+        is_blank, shows_within,
     },
     limits::{MAX_DEPTH, MAX_ITEMS, MAX_LENGTH, MAX_STEPS, MAX_TEXT},
     reads::{Claims, ReadPath},

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use crate::{
-    content::{MAX_MOVED, expression, gitsync, markdown},
+    content::{MAX_MOVED, MAX_VALUE_BYTES, expression, gitsync, markdown},
     model::{self, InsertFilesChange, RequestReviewers, UpdateContent},
     platform::{
         access::{self, resolver},
@@ -108,6 +108,7 @@ pub const LIMITS: &[LimitGroup] = &[
             count("Files of an imported archive", import::folder::MAX_FILES),
             count("Characters of a variable", model::MAX_VARIABLE_TEXT),
             count("Characters of an expression", expression::MAX_LENGTH),
+            bytes("Values of the expressions of a page", MAX_VALUE_BYTES as u64),
             count("Reviewers of one change request", reviews::MAX_REVIEWERS as usize),
             count("Listed jobs of one kind per space", crate::store::jobs::MAX_LISTED as usize),
             count("Pages of a space in a PDF file", pdf::MAX_PAGES),

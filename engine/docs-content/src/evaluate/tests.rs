@@ -217,6 +217,36 @@ fn expressions_beyond_the_document_step_limit_fail() {
 }
 
 #[test]
+fn values_beyond_the_bytes_of_a_document_are_shown_as_source() {
+    let (large, small) = ("'&'.repeat(100000)", "1 + 1");
+    let at = |number: usize| value(if number % 2 == 0 { large } else { small });
+    let many: Vec<Value> = (0..600).map(|number| block("paragraph", &[at(number)])).collect();
+    let done = all(&many);
+    let texts: Vec<&str> =
+        (0..600).filter_map(|at| done[at]["nodes"][0]["leaves"][0]["text"].as_str()).collect();
+    let fitting = MAX_VALUE_BYTES / 100_000;
+    for (number, text) in texts.iter().enumerate().step_by(2) {
+        let expected = if number / 2 < fitting { "&".repeat(100_000) } else { format!("{{{{{large}}}}}") };
+        assert!(*text == expected, "{number}");
+    }
+    // Smaller values still fit.
+    assert!(texts.iter().skip(1).step_by(2).all(|text| *text == "2"));
+}
+
+#[test]
+fn values_of_claims_take_the_bytes_of_a_document_too() {
+    let claim = "x".repeat(3_000);
+    let context = Context::default().with_visitor(&json!({}), &json!({ "x": claim }));
+    let many: Vec<Value> = (0..2_000).map(|_| value("visitor.claims.unsigned.x")).collect();
+    let nodes = [block("paragraph", &many)];
+    let document = json!({ "object": "document", "data": {}, "nodes": nodes });
+    let document: Document = serde_json::from_value(document).unwrap();
+    let done = evaluate_for_visitor(&document, Evaluated::Yes, &context, &claims());
+    let shown = serde_json::to_string(&done).unwrap();
+    assert_eq!(shown.matches(&claim).count(), MAX_VALUE_BYTES / 3_000);
+}
+
+#[test]
 fn a_mode_is_known_by_its_name() {
     let mode = |text: &str| serde_json::from_value::<Evaluated>(text.into()).ok();
     assert_eq!(mode("true"), Some(Evaluated::Yes));

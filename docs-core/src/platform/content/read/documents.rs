@@ -10,7 +10,10 @@ use std::sync::Arc;
 use super::Located;
 use crate::{
     BoxFuture, Error, Result,
-    content::{Body, ContentError, Evaluated, LinkTarget, Rendering, SharedDocument, Term, Terms},
+    content::{
+        Body, ContentError, Evaluated, LinkTarget, Rendering, SharedDocument, Term, Terms,
+        document_allowance, expression::Allowance,
+    },
     model::{Document, PageId, ReusableId, SpaceId, Variables},
     platform::{
         kernel::{content_of::ContentOf, platform::Platform},
@@ -100,12 +103,30 @@ impl<'p> ContentHandle<'p> {
         evaluated: Evaluated,
     ) -> BoxFuture<'p, Result<Document>> {
         Box::pin(async move {
+            let allowance = &mut document_allowance();
+            self.get_reusable_document_within(reusable, evaluated, allowance).await
+        })
+    }
+
+    /// Reads the document of a reusable content. For visitors, its expressions and conditions draw from an allowance that
+    /// the documents of a page share.
+    ///
+    /// # Errors
+    /// `NotFound`, also when it has no content.
+    pub fn get_reusable_document_within(
+        self,
+        reusable: &'p ReusableId,
+        evaluated: Evaluated,
+        allowance: &'p mut Allowance,
+    ) -> BoxFuture<'p, Result<Document>> {
+        Box::pin(async move {
             let (platform, actor) = (self.caller.platform, &self.caller.actor());
             let of = &self.of.to_content_of();
             let at = platform.located(actor, of).await?;
             let (entry, filter) = at.reusable(reusable).await?;
             let document = at.document(&entry.body).await?;
-            filter.document(document, &Variables::new(), evaluated).await.map(Arc::unwrap_or_clone)
+            let shown = filter.document_within(document, &Variables::new(), (evaluated, allowance)).await;
+            shown.map(Arc::unwrap_or_clone)
         })
     }
 }

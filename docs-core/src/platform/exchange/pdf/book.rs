@@ -11,13 +11,13 @@ use bytes::Bytes;
 use super::{
     Shown, chosen,
     refs::{References, references},
-    values::{Allowance, fill},
+    values::fill,
 };
 use crate::{
     Error, ErrorKind, Result,
     content::{
         Body, FileEntry, PageKind, Rendering,
-        expression::{Budget, Context, MAX_STEPS},
+        expression::{Allowance, Budget, Context, MAX_STEPS},
         parse_document,
     },
     model::{ContentRef, Document, OrgId, PageId, ReusableId, SpaceId, UserId, Variables},

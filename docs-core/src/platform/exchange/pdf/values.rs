@@ -1,20 +1,13 @@
 //! The values of variables in text. A PDF has no visitor, so expressions about the visitor stay unevaluated.
 
 use crate::{
-    content::expression::{Budget, Context, Expression, inline_within},
+    content::expression::{Allowance, Context, Expression},
     model::{Block, Document, Fragment, InlineKind, Leaf, Node, TextNode},
 };
 
-/// The evaluation budget of a whole file. All its documents draw from it.
-pub(super) struct Allowance {
-    pub(super) steps: Budget,
-    /// Bytes of evaluated text.
-    pub(super) bytes: usize,
-}
-
 /// Replaces expressions that read only variables of these holders by their values.
 ///
-/// Expressions beyond the allowance stay in source form.
+/// All documents of a file share one allowance. Expressions beyond it stay in source form.
 pub(super) fn fill(
     document: &mut Document,
     (context, holders): (&Context, &[&str]),
@@ -64,12 +57,7 @@ impl Filling<'_> {
     }
 
     fn value(&mut self, expression: &str) -> Option<String> {
-        if !is_known(expression, self.holders) {
-            return None;
-        }
-        let value = inline_within(expression, self.context, &mut self.allowance.steps);
-        self.allowance.bytes = self.allowance.bytes.checked_sub(value.len())?;
-        Some(value)
+        is_known(expression, self.holders).then(|| self.allowance.inline(expression, self.context)).flatten()
     }
 }
 
@@ -88,7 +76,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::{content::document, model::Variables};
+    use crate::{
+        content::{document, expression::Budget},
+        model::Variables,
+    };
 
     /// Fills a document with `many` copies of an expression and returns its JSON.
     fn filled(expression: &str, many: usize, allowance: &mut Allowance) -> String {

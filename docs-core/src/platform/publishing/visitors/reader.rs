@@ -8,8 +8,10 @@ use super::{decider::Decider, uses::Uses};
 use crate::{
     Error, Result,
     content::{
-        Evaluated, PageEntry, PageTree, SharedDocument, View, evaluate, evaluate_for_visitor,
-        expression::{Claims, Context},
+        Evaluated, PageEntry, PageTree, SharedDocument, View, document_allowance, evaluate,
+        evaluate_for_visitor_within,
+        expression::{Allowance, Budget, Claims, Context},
+        off_thread,
     },
     model::{BASE32, Document, HeaderLinks, PageId, Variables},
 };
@@ -127,20 +129,43 @@ impl ContentFilter {
         of_page: &Variables,
         mode: Evaluated,
     ) -> Result<Arc<Document>> {
+        self.document_within(document, of_page, (mode, &mut document_allowance())).await
+    }
+
+    /// Returns a document like [`document`](Self::document). For visitors, the evaluation draws from an allowance that
+    /// several documents share.
+    pub(in crate::platform) async fn document_within(
+        &self,
+        document: SharedDocument,
+        of_page: &Variables,
+        (mode, allowance): (Evaluated, &mut Allowance),
+    ) -> Result<Arc<Document>> {
         if document.is_same_for_all() {
             return Ok(document.into_inner());
         }
-        Ok(match &self.visitor {
+        // The steps of an evaluation take much of a second, even of a short document.
+        let evaluated = match &self.visitor {
             Some(decider) => {
                 let context = decider.context().clone().with_page(of_page);
-                Arc::new(evaluate_for_visitor(&document, mode, &context, decider.claims()))
+                let claims = decider.claims().clone();
+                // An evaluation that does not end leaves nothing of the allowance.
+                let mut left = std::mem::replace(allowance, Allowance { steps: Budget(0), bytes: 0 });
+                let evaluated = off_thread(move || {
+                    let own = evaluate_for_visitor_within(&document, mode, (&context, &claims), &mut left);
+                    (own, left)
+                });
+                evaluated.await.map(|(document, left)| {
+                    *allowance = left;
+                    document
+                })
             }
-            None if mode == Evaluated::No => document.into_inner(),
+            None if mode == Evaluated::No => return Ok(document.into_inner()),
             None => {
                 let context = of_space(&self.view).await?.with_page(of_page);
-                Arc::new(evaluate(&document, mode, &context, &Claims::default()))
+                off_thread(move || evaluate(&document, mode, &context, &Claims::default())).await
             }
-        })
+        };
+        evaluated.map(Arc::new).ok_or_else(|| Error::internal("the document was not evaluated"))
     }
 }
 
