@@ -6,7 +6,7 @@ use docs_model::Document;
 
 use super::{
     invalid::Invalid,
-    keys, revert,
+    keys, print, revert,
     source::{Source, parse},
     texts, update as updates,
 };
@@ -43,11 +43,11 @@ pub(crate) fn said(document: &Document) -> Vec<String> {
 /// Writes the part of a text that readers can see over that text. Blocks with unchanged content keep their bytes, all
 /// others are written from scratch: nothing of the omitted content remains.
 ///
-/// # Errors
-///
-/// The errors of [`print()`](super::print()).
-pub fn update_blocks(old: &str, new: &Document) -> Result<String, Invalid> {
-    updates::update(old, new)
+/// If the document cannot be written as Markdown that parses to it, all blocks are written from scratch, and the plain
+/// text of a block replaces one that cannot be written.
+#[must_use]
+pub fn update_blocks(old: &str, new: &Document) -> String {
+    updates::update(old, new).unwrap_or_else(|_| print::readable(&new.nodes))
 }
 
 /// Returns the text of a block by its key, truncated to a preview; `None` if the text has no such block.

@@ -197,7 +197,9 @@ mod tests {
             )
         };
         let count = |blocks: usize| {
-            let document = crate::content::document::parse(&(0..blocks).map(|number| block(&format!("A{number}"))).collect::<String>());
+            let document = crate::content::document::parse(
+                &(0..blocks).map(|number| block(&format!("A{number}"))).collect::<String>(),
+            );
             SpecSubject::shown_in(&document).values().map(Vec::len).sum::<usize>()
         };
         assert_eq!([MAX_SHOWN, MAX_SHOWN + 1].map(count), [MAX_SHOWN; 2]);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Located, Shown, computed::slugs_of};
 use crate::{
     Error, Result,
-    content::{Evaluated, PageEntry, Rendering, UniqueNames, document, work_on},
+    content::{Evaluated, PageEntry, Rendering, UniqueNames, document, off_thread},
     model::{ContentFormat, PageId, RevisionPage},
     platform::{
         content::computed::OpenApiSource, kernel::platform::Platform, publishing::visitors::ContentFilter,
@@ -46,8 +46,8 @@ impl Platform {
                             let document =
                                 filter.document(document, &entry.variables, shown.evaluated).await?;
                             // Blocks without expressions keep their original text.
-                            let shown = work_on(&text, move |text| document::update_blocks(text, &document));
-                            shown.await.map_err(Error::internal)?
+                            let shown = off_thread(move || document::update_blocks(&text, &document)).await;
+                            shown.ok_or_else(|| Error::internal("the Markdown was not written"))?
                         }
                     });
                 }

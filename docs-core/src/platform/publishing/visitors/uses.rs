@@ -8,7 +8,7 @@ use std::{
 use super::reader::ContentFilter;
 use crate::{
     Result,
-    content::{AllBacklinks, Evaluated, LinkSource, LinkTarget, Parts, Rendering, document::print},
+    content::{AllBacklinks, Evaluated, LinkSource, LinkTarget, Parts, Rendering, document::update_blocks},
     model::{PageId, Variables},
 };
 
@@ -162,8 +162,7 @@ impl ContentFilter {
         };
         let document = self.view().document(&parts.body, Rendering::Request).await?;
         let shown = self.document(document, &variables, Evaluated::No).await?;
-        // An unprintable document uses nothing.
-        let text = print(&shown).unwrap_or_default();
+        let text = update_blocks("", &shown);
         Ok(parts.targets(source, &text))
     }
 }

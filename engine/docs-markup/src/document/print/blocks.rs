@@ -1,6 +1,6 @@
 //! Printing of blocks.
 
-use docs_model::{Block, BlockKind, BlockTag, ContentRef, Fragment, HeadingData, Node};
+use docs_model::{Block, BlockKind, BlockTag, ContentRef, Document, Fragment, HeadingData, Node};
 
 use super::{
     super::{
@@ -14,41 +14,30 @@ use super::{
         notes::Notes,
         reader::Reader,
         simple_blocks::{heading, is_anchor, is_list, is_nothing, is_verbatim, verbatim},
-        spelling, targets, weight, work,
+        spelling, targets, texts, weight, work,
     },
     indentation::{indented, prefixed},
     inlines::{self, Labels, Mode, write},
-    printer::{Before, Printer, Raw},
+    printer::{Before, Printer, Raw, Unwritable},
 };
 
 /// Prints a document.
 pub(in super::super) fn document(blocks: &[Block], raw: Raw) -> Result<String, Invalid> {
-    let mut printer = Printer::new(blocks);
-    printer.raw = raw;
-    let (mut blocks, mut end) = (blocks, String::new());
-    // A last block that extends to the end of the text would absorb the footnotes, so they are printed before it.
-    if let [before @ .., last] = blocks
-        && is_verbatim(last)
-        && goes_on(&spelling::plain(&last.nodes))
-    {
-        (blocks, end) = (before, spelling::plain(&last.nodes));
-    }
-    let mut out = printer.top(blocks)?;
-    let notes = printer.notes()?;
-    for part in [notes, end] {
-        if !out.is_empty() && !part.is_empty() {
-            out.push_str("\n\n");
-        }
-        out.push_str(&part);
-    }
-    if !out.is_empty() {
-        out.push('\n');
-    }
-    if out.starts_with('\u{feff}') {
-        // At the beginning of a text it would be a byte order mark.
-        out.insert(0, '\n');
-    }
-    Ok(out)
+    Printer { raw, ..Printer::new(blocks) }.document(blocks)
+}
+
+/// Prints a document for readers. A block that cannot be written as Markdown is printed as its plain text.
+pub(in super::super) fn readable(blocks: &[Block]) -> String {
+    let printer = Printer { raw: Raw::Kept, rest: Unwritable::Plain, ..Printer::new(blocks) };
+    printer.document(blocks).unwrap_or_else(|_| blocks.iter().map(plain).collect::<Vec<_>>().join("\n\n"))
+}
+
+/// Returns the plain text of a block as Markdown, a paragraph per line.
+fn plain(block: &Block) -> String {
+    let text = texts::plain_text(&Document::new(vec![block.clone()]));
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let written = |line: &str| inlines::title(line, InlineContext::Lines).unwrap_or_else(|| line.to_owned());
+    lines.map(written).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Prints a single block in canonical form.
@@ -110,6 +99,34 @@ impl Printer {
         self
     }
 
+    /// Prints the blocks of a document and its footnotes.
+    fn document(mut self, blocks: &[Block]) -> Result<String, Invalid> {
+        let (mut blocks, mut end) = (blocks, String::new());
+        // A last block that extends to the end of the text would absorb the footnotes, so they are printed before it.
+        if let [before @ .., last] = blocks
+            && is_verbatim(last)
+            && goes_on(&spelling::plain(&last.nodes))
+        {
+            (blocks, end) = (before, spelling::plain(&last.nodes));
+        }
+        let mut out = self.top(blocks)?;
+        let notes = self.notes()?;
+        for part in [notes, end] {
+            if !out.is_empty() && !part.is_empty() {
+                out.push_str("\n\n");
+            }
+            out.push_str(&part);
+        }
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        if out.starts_with('\u{feff}') {
+            // At the beginning of a text it would be a byte order mark.
+            out.insert(0, '\n');
+        }
+        Ok(out)
+    }
+
     /// Prints the blocks of the document.
     pub(in super::super) fn top(&mut self, blocks: &[Block]) -> Result<String, Invalid> {
         self.sequence(&blocks.iter().collect::<Vec<_>>(), "nodes")
@@ -129,7 +146,7 @@ impl Printer {
             self.list_marks.pop();
             self.labels.known = known;
             let text = text?;
-            if self.labels.notes.len() > before {
+            if self.labels.notes.len() > before && self.rest == Unwritable::Refused {
                 return Err(self.invalid("must not contain an annotation within the note of another"));
             }
             let mut text = indented(&text, "    ", "");
@@ -149,7 +166,7 @@ impl Printer {
                 continue;
             }
             self.path.push(format!("{field}[{index}]"));
-            let text = self.block(block, before)?;
+            let text = self.block_or_plain(block, before)?;
             self.path.pop();
             if let Before::Block(_) = before {
                 out.push_str("\n\n");
@@ -177,6 +194,20 @@ impl Printer {
             }
         }
         Ok(blocks)
+    }
+
+    /// Prints a block, or its plain text if it cannot be written and the printer does not refuse it.
+    fn block_or_plain(&mut self, block: &Block, before: Before<'_>) -> Result<String, Invalid> {
+        if self.rest == Unwritable::Refused {
+            return self.block(block, before);
+        }
+        let (labels, names, marks) = (self.labels.clone(), self.path.len(), self.list_marks.len());
+        Ok(self.block(block, before).unwrap_or_else(|_| {
+            self.labels = labels;
+            self.path.truncate(names);
+            self.list_marks.truncate(marks);
+            plain(block)
+        }))
     }
 
     /// Prints a block, with its spelling if the result reads as an equal block.

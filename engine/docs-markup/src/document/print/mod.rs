@@ -10,7 +10,7 @@ mod tables;
 mod tagged;
 
 pub(super) use self::{
-    blocks::{alone, block_alone, checked, document, is_alike, unchecked},
+    blocks::{alone, block_alone, checked, document, is_alike, readable, unchecked},
     inlines::{Labels, Mode, rich, title, write as write_inlines},
     printer::{Printer, Raw},
     tables::{cell, rule},

@@ -13,6 +13,15 @@ pub(in super::super) enum Raw {
     Checked,
 }
 
+/// The result for a block that cannot be written as Markdown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unwritable {
+    /// An error.
+    Refused,
+    /// The plain text of the block.
+    Plain,
+}
+
 /// The previous sibling of a block.
 #[derive(Clone, Copy)]
 pub(super) enum Before<'b> {
@@ -28,6 +37,7 @@ pub(in super::super) struct Printer {
     /// `true` to parse the printed text again and compare it.
     pub(super) is_checked: bool,
     pub(super) raw: Raw,
+    pub(super) rest: Unwritable,
     /// The marker of the last printed list at each nesting level.
     pub(super) list_marks: Vec<Option<char>>,
 }
@@ -35,7 +45,8 @@ pub(in super::super) struct Printer {
 impl Printer {
     /// Creates a printer with these labels.
     pub(super) fn of(labels: Labels) -> Self {
-        Self { labels, path: Vec::new(), is_checked: true, raw: Raw::Checked, list_marks: vec![None] }
+        let (raw, rest) = (Raw::Checked, Unwritable::Refused);
+        Self { labels, path: Vec::new(), is_checked: true, raw, rest, list_marks: vec![None] }
     }
 
     pub(in super::super) fn invalid(&self, message: impl Into<String>) -> Invalid {
