@@ -38,11 +38,10 @@ pub enum Evaluated {
 /// Evaluates a document.
 ///
 /// A condition that holds is replaced by its blocks; one that does not is removed. An expression is replaced by its
-/// text, joined with the surrounding text; one that fails, or whose value exceeds the bytes of all values of a document,
-/// is shown in double braces. A container left empty is
-/// removed if it has no content of its own (a list, an item, a quotation, a hint, a set of tabs, steps or columns),
-/// and gets an empty paragraph if it has a title or a fixed position (a tab, a step, a column, a cell, the body of an
-/// expandable).
+/// text, joined with the surrounding text; one that fails, or whose value exceeds the bytes of all values of a
+/// document, is shown in double braces. A container left empty is removed if it has no content of its own (a list, an
+/// item, a quotation, a hint, a set of tabs, steps or columns), and gets an empty paragraph if it has a title or a
+/// fixed position (a tab, a step, a column, a cell, the body of an expandable).
 ///
 /// Reusable contents are not expanded here; evaluate them as separate documents.
 #[must_use]

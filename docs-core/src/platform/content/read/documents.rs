@@ -108,8 +108,8 @@ impl<'p> ContentHandle<'p> {
         })
     }
 
-    /// Reads the document of a reusable content. For visitors, its expressions and conditions draw from an allowance that
-    /// the documents of a page share.
+    /// Reads the document of a reusable content. For visitors, its expressions and conditions draw from an allowance
+    /// that the documents of a page share.
     ///
     /// # Errors
     /// `NotFound`, also when it has no content.
