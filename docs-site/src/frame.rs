@@ -238,6 +238,12 @@ impl Frame {
         self.navigated.iter().map(|at| *at as usize).filter(|at| !self.entries[*at].is_unlisted)
     }
 
+    /// The pages with content that the sitemap contains: neither hidden from navigation nor excluded from search
+    /// engines.
+    pub(crate) fn mapped(&self) -> impl Iterator<Item = usize> + '_ {
+        self.navigated.iter().map(|at| *at as usize).filter(|at| !self.entries[*at].is_unindexed)
+    }
+
     /// The first descendant with content.
     pub(crate) fn first_below(&self, at: usize) -> Option<usize> {
         let next = self.documents.partition_point(|page| *page as usize <= at);

@@ -5,6 +5,7 @@ use std::{fmt, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 use bytes::Bytes;
 use docs_core::{
     Error, ErrorKind, Platform, Result,
+    model::PageId,
     platform::{Moment, own_paths},
 };
 use futures_util::FutureExt as _;
@@ -16,24 +17,24 @@ use url::Url;
 
 use crate::{
     answer::{
-        self, Answer, HTML, JSON, Keeping, MARKDOWN, RSS, TEXT, XML, keep_claims, keep_token, redirect,
-        takes_gzip,
+        self, Answer, HTML, JSON, Keeping, MARKDOWN, TEXT, keep_claims, keep_token, redirect, takes_gzip,
     },
     assets::{Asset, MCP, OWN},
     claims::{claims, is_claim, kept},
     encode::encoded_segments,
     frame::EntryKind,
-    machine::{feed, full_list, mcp, page_markdown, robots, short_list, sitemap},
+    machine::{SiteList, full_list, markdown_page, mcp, robots, site_list},
     moved::moved_to,
     page::{
-        Caches, FoundPage, PageKey, Rendered, Scene, SpaceKey, StrangerKey, bare_page, compare_page,
-        document_page, find_page, list_page, missing_page, results_as_json, search_page,
+        Caches, FoundPage, PageKey, Rendered, SpaceKey, StrangerKey, bare_page, compare_page, document_page,
+        find_page, list_page, missing_page, results_as_json, search_page,
     },
     preview::{self, COMPARE, Preview},
     preview_route::{self, Behind},
     request::{Asked, Base, HostKind, TOKEN_PARAMETER},
     sent::{self, Expected},
     site_cache::SiteStart,
+    tagged::Tagged,
     theme,
     visit::{Arrival, Kept, Visit},
 };
@@ -376,12 +377,11 @@ impl Shared {
     async fn page(&self, asked: &Asked<'_>, visit: Visit) -> Result<Response> {
         let below_site = asked.below(&visit.found.site_base_path).unwrap_or_default();
         let names: Vec<&str> = below_site.iter().map(String::as_str).collect();
-        let numbered = |name: &str| name.strip_prefix("sitemap-")?.strip_suffix(".xml")?.parse().ok();
-        let map = match names.as_slice() {
-            ["sitemap.xml"] => Some(None),
-            [name] => numbered(name).map(Some),
-            _ => None,
-        };
+        if let [name] = names.as_slice()
+            && let Some(list) = SiteList::find(name)
+        {
+            return self.list(asked, &visit, list).await;
+        }
         let full = match names.as_slice() {
             ["llms-full.txt"] => Some(1),
             ["llms-full.txt", part] => part.parse().ok(),
@@ -390,22 +390,24 @@ impl Shared {
         if let Some(part) = full {
             return self.full(asked, visit, part).await;
         }
-        let answer = match (names.as_slice(), map) {
-            (_, Some(part)) => {
-                sitemap(&visit, &self.caches, part).await?.map(|map| Answer::new(XML, map, keeping(&visit)))
+        match names.as_slice() {
+            ["robots.txt"] => {
+                let answer = Answer::new(TEXT, robots(&visit)?, keeping(&visit));
+                Ok(answer.send(asked, &self.policy).await)
             }
-            (["rss.xml"], _) => {
-                Some(Answer::new(RSS, feed(&visit, &self.caches).await?, keeping(&visit)).unindexed())
+            _ => self.content(asked, &visit, &below_site).await,
+        }
+    }
+
+    /// Handles the path of a list of the pages.
+    async fn list(&self, asked: &Asked<'_>, visit: &Visit, list: SiteList) -> Result<Response> {
+        match site_list(visit, &self.caches, list).await? {
+            Some(body) => {
+                let answer = Answer::tagged(list.media_type(), Tagged::clone(&body), keeping(visit));
+                let is_indexed = list.is_indexed();
+                Ok(Answer { is_indexed, ..answer }.send(asked, &self.policy).await)
             }
-            (["robots.txt"], _) => Some(Answer::new(TEXT, robots(&visit)?, keeping(&visit))),
-            (["llms.txt"], _) => {
-                Some(Answer::new(TEXT, short_list(&visit, &self.caches).await?, keeping(&visit)).unindexed())
-            }
-            _ => return self.content(asked, &visit, &below_site).await,
-        };
-        match answer {
-            Some(answer) => Ok(answer.send(asked, &self.policy).await),
-            None => self.missing(asked, &visit).await,
+            None => self.missing(asked, visit).await,
         }
     }
 
@@ -442,7 +444,7 @@ impl Shared {
         if let Some(at) = frame.find(&below) {
             if frame.entries[at].kind == EntryKind::Document {
                 if asked.prefers_markdown() {
-                    return self.markdown(asked, visit, at).await;
+                    return self.markdown(asked, visit, &frame.entries[at].id).await;
                 }
                 let space = SpaceKey::of(visit, (key, &place.space.id));
                 let key = PageKey { space, page: frame.entries[at].id.clone(), versions: None };
@@ -459,7 +461,7 @@ impl Shared {
         if let Some(at) = as_markdown.and_then(|path| frame.find(path))
             && frame.entries[at].kind == EntryKind::Document
         {
-            return self.markdown(asked, visit, at).await;
+            return self.markdown(asked, visit, &frame.entries[at].id).await;
         }
         if let Some(to) = moved_to(visit, (&place, &frame), (&below, asked.query)).await? {
             return Ok(redirect(&to, &self.policy));
@@ -478,7 +480,8 @@ impl Shared {
             let page = document_page(visit, &self.caches, at).await?;
             return Ok(self.rendered(asked, &page, keeping(visit)).await);
         }
-        let FoundPage { page, key } = find_page(visit, &self.caches, (key, at)).await?;
+        let render = document_page(visit, &self.caches, at);
+        let FoundPage { page, key } = find_page((visit, &self.caches.pages), key, render).await?;
         if visit.is_for_all
             && let (Some(key), Some(moment), Some(stranger)) = (key, visit.moment, StrangerKey::of(asked))
         {
@@ -497,13 +500,14 @@ impl Shared {
         answer.send(asked, &self.policy).await
     }
 
-    async fn markdown(&self, asked: &Asked<'_>, visit: &Visit, at: usize) -> Result<Response> {
-        let mut scene = Scene::of(visit, &self.caches).await?;
-        let id = scene.frame.entries.get(at).map(|entry| entry.id.clone());
-        let id = id.ok_or_else(|| Error::not_found("page"))?;
-        let text = page_markdown(&mut scene, &self.caches, &id).await?;
+    async fn markdown(&self, asked: &Asked<'_>, visit: &Visit, page: &PageId) -> Result<Response> {
+        let page = markdown_page(visit, &self.caches, (visit.place()?, page)).await?;
+        let answer = Answer {
+            encoded: if takes_gzip(asked.headers) { page.encoded().await } else { None },
+            ..Answer::tagged(MARKDOWN, page.body.clone(), keeping(visit))
+        };
         // Search engines should index the HTML page rather than its Markdown version.
-        Ok(Answer::new(MARKDOWN, text, keeping(visit)).unindexed().send(asked, &self.policy).await)
+        Ok(answer.unindexed().send(asked, &self.policy).await)
     }
 
     async fn missing(&self, asked: &Asked<'_>, visit: &Visit) -> Result<Response> {

@@ -10,8 +10,9 @@ use quick_cache::{Weighter, sync::Cache};
 
 use crate::{
     cache::{At, EXPECTED, LARGE, Weigh},
-    frames::Frames,
+    frames::{FrameKey, Frames},
     known_site::KnownSite,
+    machine::Summary,
 };
 
 /// The origin and path prefix of a request, which may identify a site.
@@ -37,6 +38,8 @@ impl Weighter<SiteId, At<Arc<KnownSite>>> for Weigh {
 #[derive(Debug)]
 pub(crate) struct SiteCaches {
     pub(crate) frames: Frames,
+    /// Summaries of page trees.
+    pub(crate) summaries: Cache<FrameKey, Arc<Summary>, Weigh>,
     /// Sites as anonymous visitors see them.
     sites: Cache<SiteId, At<Arc<KnownSite>>, Weigh>,
     /// The site that anonymous visitors find at an address; `None` if it is not public.
@@ -44,11 +47,12 @@ pub(crate) struct SiteCaches {
 }
 
 impl SiteCaches {
-    /// Creates caches of at most 7.5 × `unit` bytes: six units for page trees, half a unit for sites, and one for the
-    /// lookups of sites.
+    /// Creates caches of at most 7 × `unit` bytes: five units for page trees, half a unit for their summaries, half a
+    /// unit for sites, and one for the lookups of sites.
     pub(crate) fn new(unit: u64) -> Self {
         Self {
-            frames: Frames::new(6 * unit),
+            frames: Frames::new(5 * unit),
+            summaries: Cache::with_weighter(LARGE, unit / 2, Weigh),
             sites: Cache::with_weighter(EXPECTED, unit / 2, Weigh),
             open: Cache::with_weighter(LARGE, unit, Weigh),
         }

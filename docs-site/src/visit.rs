@@ -353,6 +353,16 @@ impl Visit {
         Ok(self.named_frame(caches, place).await?.1)
     }
 
+    /// The cache key of the page tree of a space without computed pages.
+    pub(crate) fn frame_key(&self, place: &Place<'_>) -> FrameKey {
+        FrameKey {
+            audience: Arc::clone(&self.audience),
+            space: place.space.space.id.clone(),
+            revision: place.space.space.revision.clone(),
+            computed: None,
+        }
+    }
+
     /// The page tree of a space, with its cache key.
     ///
     /// # Errors
@@ -362,12 +372,7 @@ impl Visit {
         caches: &SiteCaches,
         place: &Place<'_>,
     ) -> Result<(FrameKey, Arc<Frame>)> {
-        let mut key = FrameKey {
-            audience: Arc::clone(&self.audience),
-            space: place.space.space.id.clone(),
-            revision: place.space.space.revision.clone(),
-            computed: None,
-        };
+        let mut key = self.frame_key(place);
         let content = self.content(&place.space.space.id);
         if self.preview.as_ref().is_some_and(|preview| preview.space == key.space) {
             return Ok((key, Arc::new(Frame::of(content.get(Shown::default()).await?))));

@@ -6,13 +6,14 @@ use bytes::Bytes;
 use docs_core::{ErrorKind, Result, model::PageId};
 use futures_util::{Stream, StreamExt as _, stream};
 
-use super::markdown::{one_line, page_markdown};
+use super::{
+    listed_spaces::ListedSpaces,
+    markdown::{markdown_page, one_line},
+};
 use crate::{
     address::Place,
     assets::{MCP, OWN},
-    frame::Frame,
     page::Caches,
-    page::Scene,
     visit::Visit,
 };
 
@@ -35,10 +36,13 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
             "\n> Agents can query {base}{OWN}/{MCP} (Model Context Protocol, streamable HTTP).\n"
         ));
     }
-    let (mut listed, mut is_cut) = (0, false);
-    'site: for place in visit.places() {
-        let frame = visit.frame(&caches.sites, &place).await?;
+    let (mut listed, mut is_cut, mut spaces) = (0, false, ListedSpaces::of(visit));
+    'site: while let Some((place, summary)) = spaces.next(&caches.sites).await? {
         out.push_str(&format!("\n## {}\n\n", one_line(&heading(&place))));
+        if summary.listed == 0 {
+            continue;
+        }
+        let frame = visit.frame(&caches.sites, &place).await?;
         for at in frame.listed() {
             if listed >= MAX_LISTED || out.len() > MAX_LIST_BYTES {
                 is_cut = true;
@@ -57,7 +61,7 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
             out.push('\n');
         }
     }
-    if is_cut {
+    if is_cut || spaces.is_cut() {
         let map = if visit.has_address() { format!(": {base}sitemap.xml") } else { String::new() };
         out.push_str(&format!("\nThis list is incomplete{map}\n"));
     }
@@ -89,15 +93,18 @@ pub(crate) async fn full_list(
     };
     let mut pages: Vec<(usize, PageId)> = Vec::new();
     let mut seen = 0;
-    for (at, place) in visit.places().iter().enumerate() {
-        if pages.len() >= PART_PAGES {
-            break;
-        }
-        let frame: Arc<Frame> = visit.frame(&caches.sites, place).await?;
+    let (mut at, mut spaces) = (0, ListedSpaces::of(&visit));
+    while pages.len() < PART_PAGES
+        && let Some((place, summary)) = spaces.next(&caches.sites).await?
+    {
         let passed = skipped.saturating_sub(seen);
-        let own = frame.listed().skip(passed).take(PART_PAGES - pages.len());
-        pages.extend(own.map(|page| (at, frame.entries[page].id.clone())));
-        seen += frame.listed().count();
+        if passed < summary.listed {
+            let frame = visit.frame(&caches.sites, &place).await?;
+            let own = frame.listed().skip(passed).take(PART_PAGES - pages.len());
+            pages.extend(own.map(|page| (at, frame.entries[page].id.clone())));
+        }
+        seen += summary.listed;
+        at += 1;
     }
     if pages.is_empty() {
         return Ok(None);
@@ -108,24 +115,22 @@ pub(crate) async fn full_list(
             let text = match whole(&visit, &caches, (at, &page)).await {
                 Ok(text) => text,
                 // The page was removed or hidden since it was listed.
-                Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+                Err(error) if error.kind() == ErrorKind::NotFound => Bytes::new(),
                 // The stream continues with the following pages, and a note marks the missing one.
                 Err(error) => {
                     tracing::error!(?error, %page, "failed to render Markdown of page");
-                    "(This page is missing because of a server error.)\n\n\n".to_owned()
+                    Bytes::from_static(b"(This page is missing because of a server error.)\n\n\n")
                 }
             };
-            Ok(Bytes::from(text))
+            Ok(text)
         }
     });
     Ok(Some(pages))
 }
 
 /// The text of a page in the space at a position of the site.
-async fn whole(visit: &Visit, caches: &Caches, (at, page): (usize, &PageId)) -> Result<String> {
-    let Some(place) = visit.places().into_iter().nth(at) else { return Ok(String::new()) };
-    let mut scene = Scene::at(visit, caches, place).await?;
-    let mut text = page_markdown(&mut scene, caches, page).await?;
-    text.push_str("\n\n");
-    Ok(text)
+async fn whole(visit: &Visit, caches: &Caches, (at, page): (usize, &PageId)) -> Result<Bytes> {
+    let Some(place) = visit.places().into_iter().nth(at) else { return Ok(Bytes::new()) };
+    let page = markdown_page(visit, caches, (place, page)).await?;
+    Ok([&page.body.bytes[..], b"\n\n"].concat().into())
 }

@@ -1,20 +1,60 @@
 //! Pages as Markdown with resolved references.
 
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
 use docs_core::{
     Result,
     content::{
         Evaluated,
         markdown::{Resolution, links, rewrite_links},
         reference::exactly,
+        work_on,
     },
     model::{ContentFormat, ContentRef, PageId, RevisionPage},
     platform::Shown,
 };
 
+use super::markdown_page::MarkdownPage;
 use crate::{
+    address::Place,
     gather::gather_references,
-    page::{Caches, Scene},
+    page::{Caches, PageKey, Scene, SpaceKey, find_page},
+    sources::Basis,
+    visit::Visit,
 };
+
+/// A page of a space as Markdown, from the cache if possible.
+///
+/// # Errors
+/// Same as [`page_markdown`].
+pub(crate) async fn markdown_page(
+    visit: &Visit,
+    caches: &Caches,
+    (place, page): (Place<'_>, &PageId),
+) -> Result<Arc<MarkdownPage>> {
+    let key = match visit.is_live() {
+        true => {
+            let (key, _) = visit.named_frame(&caches.sites, &place).await?;
+            let space = SpaceKey::of(visit, (key, &place.space.id));
+            Some(PageKey { space, page: page.clone(), versions: None })
+        }
+        false => None,
+    };
+    let render = async {
+        let mut scene = Scene::at(visit, caches, place).await?;
+        let text = page_markdown(&mut scene, caches, page).await?;
+        // Specifications are not part of the Markdown.
+        let basis = Basis::of(&scene.addresses, Default::default());
+        Ok(MarkdownPage::new(text, basis))
+    };
+    match key {
+        Some(key) => Ok(find_page((visit, &caches.markdown), key, render).await?.page),
+        None => render.await.map(Arc::new),
+    }
+}
 
 /// A page as Markdown, preceded by its title and description.
 ///
@@ -30,20 +70,25 @@ pub(crate) async fn page_markdown(scene: &mut Scene<'_>, caches: &Caches, page: 
         _ => return Err(docs_core::Error::not_found("page")),
     };
     let text = page.markdown.unwrap_or_default();
-    let targets: Vec<ContentRef> =
-        links(&text).iter().filter_map(|link| exactly(&link.destination)).collect();
+    let targets = work_on(&text, references).await;
     let visit = scene.visit;
-    gather_references(visit, &caches.sites, targets.iter(), &mut scene.addresses).await?;
+    let linked = targets.iter().map(|(_, target)| target);
+    gather_references(visit, &caches.sites, linked, &mut scene.addresses).await?;
     let own = scene.frame.page(&id).and_then(|at| scene.addresses.of_entry(&space, &scene.frame, at));
     let own = own.unwrap_or_default();
     let up = above(own.strip_prefix(scene.site_base()).unwrap_or_default());
-    let text = rewrite_links(&text, |link| match exactly(&link.destination) {
-        None => Resolution::Keep,
-        Some(target) => match scene.addresses.target(&target).href {
-            Some(href) => Resolution::To(absolute(scene, &up, &href)),
-            None => Resolution::Plain,
-        },
-    });
+    let resolve = |target: &ContentRef| match scene.addresses.target(target).href {
+        Some(href) => Resolution::To(absolute(scene, &up, &href)),
+        None => Resolution::Plain,
+    };
+    let resolved: HashMap<String, Resolution> =
+        targets.into_iter().map(|(destination, target)| (destination, resolve(&target))).collect();
+    let resolved = Arc::new(resolved);
+    let rewrite = move |text: &str| {
+        let resolve = |destination: &str| resolved.get(destination).cloned().unwrap_or(Resolution::Keep);
+        rewrite_links(text, |link| resolve(&link.destination)).into_owned()
+    };
+    let text = work_on(&text, rewrite).await;
     let mut out = format!("# {}\n\n", one_line(&page.base.title));
     if let Some(description) = page.description.as_deref().filter(|text| !text.trim().is_empty()) {
         out.push_str(&format!("> {}\n\n", one_line(description)));
@@ -51,6 +96,18 @@ pub(crate) async fn page_markdown(scene: &mut Scene<'_>, caches: &Caches, page: 
     out.push_str(text.trim_end());
     out.push('\n');
     Ok(out)
+}
+
+/// The destinations in a text that are references, with the referenced content, in text order.
+fn references(text: &str) -> Vec<(String, ContentRef)> {
+    let mut seen = HashSet::new();
+    let mut references = Vec::new();
+    for site in links(text) {
+        if let Some(target) = exactly(&site.destination).filter(|_| seen.insert(site.destination.clone())) {
+            references.push((site.destination, target));
+        }
+    }
+    references
 }
 
 /// The relative path from a file to the root of the site. `path` is the file's path below the site.

@@ -26,12 +26,14 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use super::{markdown::one_line, markdown::page_markdown};
+use super::{
+    listed_spaces::ListedSpaces,
+    markdown::{markdown_page, one_line},
+};
 use crate::{
     frame::EntryKind,
     moved::moved_page,
-    page::Caches,
-    page::{Found, Outcome, Scene, search},
+    page::{Caches, Found, Outcome, search},
     request::Asked,
     visit::Visit,
 };
@@ -213,16 +215,15 @@ impl Tools {
                 None => continue,
             };
             let below = if below == "index" { "" } else { below };
-            let mut scene = Scene::at(&self.visit, &self.caches, place.clone()).await?;
-            let found =
-                scene.frame.find(below).filter(|at| scene.frame.entries[*at].kind == EntryKind::Document);
+            let frame = self.visit.frame(&self.caches.sites, &place).await?;
+            let found = frame.find(below).filter(|at| frame.entries[*at].kind == EntryKind::Document);
             let found = match found {
                 Some(at) => Some(at),
-                None => moved_page(&self.visit, (&place, &scene.frame), below).await?.map(|moved| moved.at),
+                None => moved_page(&self.visit, (&place, &frame), below).await?.map(|moved| moved.at),
             };
             if let Some(at) = found {
-                let id = scene.frame.entries[at].id.clone();
-                let text = page_markdown(&mut scene, &self.caches, &id).await?;
+                let page = markdown_page(&self.visit, &self.caches, (place, &frame.entries[at].id)).await?;
+                let text = String::from_utf8_lossy(&page.body.bytes);
                 return Ok(Ok(CallToolResult::success(vec![ContentBlock::text(text)])));
             }
         }
@@ -239,13 +240,14 @@ impl Tools {
         };
         let base = self.base()?;
         let (mut pages, mut seen) = (Vec::new(), 0);
-        for place in self.visit.places() {
+        for (place, summary) in ListedSpaces::of(&self.visit).all(&self.caches.sites).await? {
+            let (passed, room) = (skipped.saturating_sub(seen), LISTED - pages.len());
+            seen += summary.listed;
+            if passed >= summary.listed || room == 0 {
+                continue;
+            }
             let frame = self.visit.frame(&self.caches.sites, &place).await?;
-            for at in frame.listed() {
-                seen += 1;
-                if seen <= skipped || pages.len() >= LISTED {
-                    continue;
-                }
+            for at in frame.listed().skip(passed).take(room) {
                 let (page, path) = (&frame.entries[at], frame.address(at));
                 pages.push(json!({ "title": page.title, "description": page.about(),
                     "url": format!("{base}{}{path}", place.path), "space": place.space.title }));

@@ -2,14 +2,23 @@
 //! MCP.
 
 mod feed;
+mod list_cache;
+mod listed_spaces;
+mod lists;
 mod llms;
 mod markdown;
+mod markdown_page;
 pub(crate) mod mcp;
 mod robots;
+mod summary;
 
 pub(crate) use self::{
     feed::feed,
+    list_cache::{SiteList, SiteLists},
+    lists::site_list,
     llms::{full_list, short_list},
-    markdown::{above, page_markdown},
+    markdown::{above, markdown_page, page_markdown},
+    markdown_page::MarkdownPage,
     robots::{robots, sitemap},
+    summary::Summary,
 };

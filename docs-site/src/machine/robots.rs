@@ -1,12 +1,13 @@
 //! Files for search engines: `robots.txt` and `sitemap.xml`.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, ops::Range};
 
 use docs_core::{
     Result,
     model::{SiteVisibility, Timestamp},
 };
 
+use super::listed_spaces::ListedSpaces;
 use crate::{assets::OWN, page::Caches, visit::Visit, xml::escaped};
 
 /// The maximum number of addresses in one sitemap. The protocol allows more, but each sitemap is built for
@@ -43,47 +44,61 @@ pub(crate) async fn sitemap(visit: &Visit, caches: &Caches, part: Option<usize>)
         return Ok(None);
     }
     let base = visit.canonical_base(&visit.place()?);
-    let mut window = Window::new(part, MAX_URLS);
+    let spaces = ListedSpaces::of(visit).all(&caches.sites).await?;
+    let mut window = Window::new(part, MAX_URLS, spaces.iter().map(|(_, summary)| summary.mapped).sum());
     let mut urls = Vec::new();
-    for place in visit.places() {
+    for (place, summary) in spaces {
+        let own = window.next(summary.mapped);
+        if own.is_empty() {
+            continue;
+        }
         let frame = visit.frame(&caches.sites, &place).await?;
-        let is_indexed = |at: &usize| !frame.entries[*at].is_hidden && !frame.entries[*at].is_unindexed;
-        for at in frame.documents().filter(is_indexed) {
-            if window.takes_next() {
-                let below = format!("{}{}", place.path, frame.address(at));
-                urls.push((visit.address(&base, &below), frame.entries[at].updated_at));
-            }
+        for at in frame.mapped().skip(own.start).take(own.len()) {
+            let below = format!("{}{}", place.path, frame.address(at));
+            urls.push((visit.address(&base, &below), frame.entries[at].updated_at));
         }
     }
     Ok(window.map(&base, &urls))
 }
 
-/// Selects the addresses of one part while iterating over all of them.
+/// Selects the addresses of one part while iterating over the spaces.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     part: Option<usize>,
     most: usize,
-    /// The number of addresses so far.
+    /// The number of all addresses.
+    total: usize,
+    /// The number of addresses of the spaces so far.
     seen: usize,
 }
 
 impl Window {
-    const fn new(part: Option<usize>, most: usize) -> Self {
-        Self { part, most, seen: 0 }
+    const fn new(part: Option<usize>, most: usize, total: usize) -> Self {
+        Self { part, most, total, seen: 0 }
     }
 
-    /// Counts an address; returns `true` if it belongs to the part.
-    fn takes_next(&mut self) -> bool {
-        let number = self.seen / self.most;
-        self.seen += 1;
-        self.part.unwrap_or(1).checked_sub(1) == Some(number)
+    /// Returns `true` if the sitemap is an index of its parts.
+    const fn is_index(&self) -> bool {
+        self.part.is_none() && self.total > self.most
+    }
+
+    /// The positions of the addresses of the next space that belong to the part.
+    fn next(&mut self, count: usize) -> Range<usize> {
+        let start = self.part.unwrap_or(1).checked_sub(1).and_then(|before| before.checked_mul(self.most));
+        let (start, before) = (start.unwrap_or(usize::MAX), self.seen);
+        self.seen += count;
+        if self.is_index() {
+            return 0..0;
+        }
+        let within = |at: usize| at.saturating_sub(before).min(count);
+        within(start)..within(start.saturating_add(self.most))
     }
 
     /// The sitemap with the addresses of the part and their modification times. Without a part: the sitemap
     /// index if there is more than one part.
     fn map(&self, base: &str, urls: &[(String, Option<Timestamp>)]) -> Option<String> {
-        if self.part.is_none() && self.seen > self.most {
-            return Some(index(base, self.seen.div_ceil(self.most)));
+        if self.is_index() {
+            return Some(index(base, self.total.div_ceil(self.most)));
         }
         // A site without pages still has a sitemap.
         if self.part.is_some() && urls.is_empty() {
@@ -119,8 +134,11 @@ mod tests {
     fn a_map_of_more_addresses_than_it_may_have_names_its_parts() {
         let urls: Vec<_> = (0..5).map(|at| (format!("https://a.test/{at}?&"), None)).collect();
         let of = |part, most| {
-            let mut window = Window::new(part, most);
-            let own: Vec<_> = urls.iter().filter(|_| window.takes_next()).cloned().collect();
+            let mut window = Window::new(part, most, urls.len());
+            // Spaces of two, one and two pages.
+            let spaces = [&urls[..2], &urls[2..3], &urls[3..]];
+            let own = spaces.iter().flat_map(|space| space[window.next(space.len())].iter().cloned());
+            let own: Vec<_> = own.collect();
             window.map("https://a.test/", &own)
         };
         let whole = of(None, 5).expect("a map");
@@ -135,7 +153,7 @@ mod tests {
         let counts: Vec<_> = parts.iter().map(|part| part.matches("<url><loc>").count()).collect();
         assert_eq!(counts, [2, 2, 1], "each address is in one part");
         assert_eq!((of(Some(0), 2), of(Some(4), 2)), (None, None));
-        let empty = Window::new(None, 2).map("https://a.test/", &[]);
+        let empty = Window::new(None, 2, 0).map("https://a.test/", &[]);
         assert!(empty.is_some_and(|map| map.contains("<urlset")));
     }
 }

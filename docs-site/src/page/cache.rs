@@ -3,61 +3,27 @@
 use std::sync::Arc;
 
 use docs_core::{
-    model::{ExternalLinksTarget, PageId, SiteSpaceId, SpaceId},
+    model::{ExternalLinksTarget, SpaceId},
     platform::Moment,
 };
 use quick_cache::{Weighter, sync::Cache};
 
-use super::{rendered::Rendered, scene::Surroundings};
+use super::{
+    page_cache::{CachedPage, PageCache},
+    page_key::{PageKey, SpaceKey},
+    rendered::Rendered,
+    scene::Surroundings,
+};
 use crate::{
     address::Loads,
     cache::{At, EXPECTED, LARGE, Weigh},
     descriptions::DescriptionParser,
     frame::TextName,
-    frames::FrameKey,
+    machine::{MarkdownPage, SiteLists},
     render::{Drawn, Manner},
     request::Asked,
     site_cache::SiteCaches,
-    sources::{Sources, Versions},
-    visit::Visit,
 };
-
-/// The key of the page layout around the pages of a space.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct SpaceKey {
-    frame: FrameKey,
-    place: SiteSpaceId,
-    /// The hash of the site: its customization, its structure, and the revisions of its spaces.
-    site: blake3::Hash,
-    /// The requested base path of the site.
-    base: Box<str>,
-}
-
-impl SpaceKey {
-    pub(crate) fn of(visit: &Visit, (frame, place): (FrameKey, &SiteSpaceId)) -> Self {
-        let base = visit.found.site_base_path.as_str().into();
-        Self { frame, place: place.clone(), site: visit.site.hash, base }
-    }
-}
-
-/// The key of a rendered page.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct PageKey {
-    pub(crate) space: SpaceKey,
-    pub(crate) page: PageId,
-    /// The versions of the sources of the page; `None` before they are known, and for a page without any.
-    pub(crate) versions: Option<Arc<Versions>>,
-}
-
-/// A cache entry of a page.
-#[derive(Clone, Debug)]
-pub(crate) enum CachedPage {
-    Rendered(Arc<Rendered>),
-    /// The page depends on these sources: it is cached under the key with their versions.
-    OfSources(Arc<Sources>),
-    /// The page depends on more than its key covers and is rendered for each request.
-    Uncached,
-}
 
 /// The key of a prerendered text: a document of a space with its render options.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -97,17 +63,6 @@ impl StrangerKey {
     }
 }
 
-impl Weighter<PageKey, CachedPage> for Weigh {
-    fn weight(&self, key: &PageKey, page: &CachedPage) -> u64 {
-        let page = match page {
-            CachedPage::Rendered(page) => page.weight(),
-            CachedPage::OfSources(sources) => sources.weight(),
-            CachedPage::Uncached => 0,
-        };
-        (page + key.versions.as_ref().map_or(0, |versions| versions.weight())) as u64 + 512
-    }
-}
-
 impl Weighter<DrawnKey, Option<Arc<Drawn>>> for Weigh {
     fn weight(&self, _: &DrawnKey, drawn: &Option<Arc<Drawn>>) -> u64 {
         drawn.as_ref().map_or(0, |drawn| drawn.weight()) as u64 + 256
@@ -129,7 +84,9 @@ impl Weighter<StrangerKey, At<Arc<PageKey>>> for Weigh {
 #[derive(Debug)]
 pub(crate) struct Caches {
     pub(crate) sites: SiteCaches,
-    pub(crate) pages: Cache<PageKey, CachedPage, Weigh>,
+    pub(crate) pages: PageCache<Rendered>,
+    pub(crate) markdown: PageCache<MarkdownPage>,
+    pub(crate) lists: SiteLists,
     pub(crate) surroundings: Cache<SpaceKey, Arc<Surroundings>, Weigh>,
     /// Prerendered texts that are the same for all visitors; `None` for a text that must be rendered each
     /// time.
@@ -140,16 +97,19 @@ pub(crate) struct Caches {
 }
 
 impl Caches {
-    /// Creates caches of at most `bytes` in total: 6/16 for page trees, 4/16 for rendered pages, 2/16 for
-    /// page layouts, 2/16 for prerendered texts, and 2/16 for lookups.
+    /// Creates caches of at most `bytes` in total: 5/16 for page trees, 1/16 for summaries of page trees and for
+    /// lists of pages, 4/16 for rendered pages, 2/16 for pages as Markdown, 1/16 for page layouts, 1/16 for
+    /// prerendered texts, and 2/16 for lookups.
     pub(crate) fn new(bytes: u64) -> Self {
         let small = bytes / 16;
         Self {
             sites: SiteCaches::new(small),
             // A page of a few megabytes would not fit into one of several shards.
             pages: Cache::with_weighter(LARGE, 4 * small, Weigh),
-            surroundings: Cache::with_weighter(LARGE, 2 * small, Weigh),
-            drawn: Cache::with_weighter(LARGE, 2 * small, Weigh),
+            markdown: Cache::with_weighter(LARGE, 2 * small, Weigh),
+            lists: SiteLists::new(small / 2),
+            surroundings: Cache::with_weighter(LARGE, small, Weigh),
+            drawn: Cache::with_weighter(LARGE, small, Weigh),
             answered: Cache::with_weighter(EXPECTED, small / 2, Weigh),
             descriptions: DescriptionParser::default(),
         }

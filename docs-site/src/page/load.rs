@@ -8,7 +8,8 @@ use docs_core::{
 };
 
 use super::{
-    cache::{Caches, SpaceKey},
+    cache::Caches,
+    page_key::SpaceKey,
     scene::{Scene, Surroundings},
 };
 use crate::{

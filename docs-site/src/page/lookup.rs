@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use docs_core::{ErrorKind, Result};
+use docs_core::{ErrorKind, Result, model::SpaceId};
 
 use super::{
-    cache::{CachedPage, Caches, PageKey},
-    document::document_page,
-    rendered::Rendered,
+    page_cache::{CachedPage, PageCache, PageForm},
+    page_key::PageKey,
 };
 use crate::{
     sources::{Basis, Sources, Versions},
@@ -16,8 +15,8 @@ use crate::{
 
 /// A rendered page.
 #[derive(Debug)]
-pub(crate) struct FoundPage {
-    pub(crate) page: Arc<Rendered>,
+pub(crate) struct FoundPage<P> {
+    pub(crate) page: Arc<P>,
     /// The key of its cache entry; `None` if the page is not cached.
     pub(crate) key: Option<PageKey>,
 }
@@ -25,74 +24,69 @@ pub(crate) struct FoundPage {
 /// Finds a page in the cache, or renders and caches it. `base` is its key without the versions of its sources.
 ///
 /// # Errors
-/// Those of the platform.
-pub(crate) async fn find_page(
-    visit: &Visit,
-    caches: &Caches,
-    (base, at): (PageKey, usize),
-) -> Result<FoundPage> {
-    let entry = match caches.pages.get_value_or_guard_async(&base).await {
+/// Those of the platform and of `render`.
+pub(crate) async fn find_page<P: PageForm>(
+    (visit, cache): (&Visit, &PageCache<P>),
+    base: PageKey,
+    render: impl Future<Output = Result<P>>,
+) -> Result<FoundPage<P>> {
+    let entry = match cache.get_value_or_guard_async(&base).await {
         Ok(entry) => entry,
         Err(guard) => {
-            let (found, entry) = render(visit, caches, (&base, at)).await?;
-            found.keep(caches);
+            let (found, entry) = found_and_entry(&base, render.await?);
+            found.keep(cache);
             // The waiting requests receive the entry, even if the cache has no room for it.
             drop(guard.insert(entry.clone()));
             // A full cache evicts what a guard inserts before anything else.
-            if !caches.pages.contains_key(&base) {
-                caches.pages.insert(base, entry);
+            if !cache.contains_key(&base) {
+                cache.insert(base, entry);
             }
             return Ok(found);
         }
     };
     match entry {
         CachedPage::Rendered(page) => Ok(FoundPage { page, key: Some(base) }),
-        CachedPage::OfSources(sources) => find_version(visit, caches, (base, at), &sources).await,
-        CachedPage::Uncached => render_again(visit, caches, (base, at)).await,
+        CachedPage::OfSources(sources) => find_version((visit, cache), (base, &sources), render).await,
+        CachedPage::Uncached => Ok(replace(cache, base, render.await?)),
     }
 }
 
 /// Finds a page that depends on sources.
-async fn find_version(
-    visit: &Visit,
-    caches: &Caches,
-    (base, at): (PageKey, usize),
-    sources: &Sources,
-) -> Result<FoundPage> {
-    let Some(versions) = versions(visit, sources).await? else {
-        return render_again(visit, caches, (base, at)).await;
+async fn find_version<P: PageForm>(
+    (visit, cache): (&Visit, &PageCache<P>),
+    (base, sources): (PageKey, &Sources),
+    render: impl Future<Output = Result<P>>,
+) -> Result<FoundPage<P>> {
+    let Some(versions) = versions(visit, &base.space.frame.space, sources).await? else {
+        return Ok(replace(cache, base, render.await?));
     };
     let key = PageKey { versions: Some(Arc::new(versions)), ..base.clone() };
-    let guard = match caches.pages.get_value_or_guard_async(&key).await {
+    let guard = match cache.get_value_or_guard_async(&key).await {
         Ok(CachedPage::Rendered(page)) => return Ok(FoundPage { page, key: Some(key) }),
-        Ok(_) => return render_again(visit, caches, (base, at)).await,
+        Ok(_) => return Ok(replace(cache, base, render.await?)),
         Err(guard) => guard,
     };
-    let (found, entry) = render(visit, caches, (&base, at)).await?;
+    let (found, entry) = found_and_entry(&base, render.await?);
     if found.key.as_ref() == Some(&key) {
         drop(guard.insert(CachedPage::Rendered(Arc::clone(&found.page))));
     }
-    found.keep(caches);
-    caches.pages.insert(base, entry);
+    found.keep(cache);
+    cache.insert(base, entry);
     Ok(found)
 }
 
-/// Renders a page and replaces its cache entry.
-async fn render_again(visit: &Visit, caches: &Caches, (base, at): (PageKey, usize)) -> Result<FoundPage> {
-    let (found, entry) = render(visit, caches, (&base, at)).await?;
-    found.keep(caches);
-    caches.pages.insert(base, entry);
-    Ok(found)
+/// Replaces the cache entry of a page that was rendered again.
+fn replace<P: PageForm>(cache: &PageCache<P>, base: PageKey, page: P) -> FoundPage<P> {
+    let (found, entry) = found_and_entry(&base, page);
+    found.keep(cache);
+    cache.insert(base, entry);
+    found
 }
 
-/// Renders a page. The result includes the cache entry for its key without versions.
-async fn render(
-    visit: &Visit,
-    caches: &Caches,
-    (base, at): (&PageKey, usize),
-) -> Result<(FoundPage, CachedPage)> {
-    let page = Arc::new(document_page(visit, caches, at).await?);
-    let (key, entry) = match &page.basis {
+/// A rendered page, with the cache entry for its key without versions.
+fn found_and_entry<P: PageForm>(base: &PageKey, page: P) -> (FoundPage<P>, CachedPage<P>) {
+    let page = Arc::new(page);
+    let (key, entry) = match page.basis() {
         Basis::Site => (Some(base.clone()), CachedPage::Rendered(Arc::clone(&page))),
         Basis::Sources(sources, versions) => {
             let key = PageKey { versions: Some(Arc::clone(versions)), ..base.clone() };
@@ -100,27 +94,25 @@ async fn render(
         }
         Basis::Other => (None, CachedPage::Uncached),
     };
-    Ok((FoundPage { page, key }, entry))
+    (FoundPage { page, key }, entry)
 }
 
-impl FoundPage {
+impl<P: PageForm> FoundPage<P> {
     /// Caches a page that depends on sources.
-    fn keep(&self, caches: &Caches) {
+    fn keep(&self, cache: &PageCache<P>) {
         if let Some(key) = self.key.as_ref().filter(|key| key.versions.is_some())
-            && !caches.pages.contains_key(key)
+            && !cache.contains_key(key)
         {
-            caches.pages.insert(key.clone(), CachedPage::Rendered(Arc::clone(&self.page)));
+            cache.insert(key.clone(), CachedPage::Rendered(Arc::clone(&self.page)));
         }
     }
 }
 
-/// The current versions of the sources of a page of the requested space; `None` if one of the sources is no longer
-/// accessible.
-async fn versions(visit: &Visit, sources: &Sources) -> Result<Option<Versions>> {
-    let place = visit.place()?;
+/// The current versions of the sources of a page of `space`; `None` if one of the sources is no longer accessible.
+async fn versions(visit: &Visit, space: &SpaceId, sources: &Sources) -> Result<Option<Versions>> {
     let mut versions = Versions::default();
     if !sources.specs.is_empty() {
-        versions.specs = Some(visit.content(&place.space.space.id).specs_tag(&sources.specs).await?);
+        versions.specs = Some(visit.content(space).specs_tag(&sources.specs).await?);
     }
     for space in &sources.spaces {
         match visit.content(space).computed_tag().await {

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use tokio::sync::OnceCell;
 
+use super::page_cache::PageForm;
 use crate::{answer::gzipped, html::Html, sources::Basis, tagged::Tagged};
 
 /// A rendered page.
@@ -25,10 +26,14 @@ impl Rendered {
     pub(crate) async fn encoded(&self) -> Option<Bytes> {
         self.encoded.get_or_init(|| gzipped(&self.html.bytes)).await.clone()
     }
+}
 
-    /// The approximate memory in bytes, including the compressed form: a cache weighs a page only once, on
-    /// insertion.
-    pub(crate) fn weight(&self) -> usize {
+impl PageForm for Rendered {
+    fn basis(&self) -> &Basis {
+        &self.basis
+    }
+
+    fn weight(&self) -> usize {
         self.html.bytes.len() + self.html.bytes.len() / 3
     }
 }

@@ -3,10 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use docs_core::model::{ImportGitRepository, PutOpenApiSpec, SpaceId, SpecSource};
+use docs_core::{
+    content::Evaluated,
+    model::{
+        ContentFormat, ImportGitRepository, PutOpenApiSpec, RevisionPage, SiteVisibility, SpaceId, SpecSource,
+    },
+    platform::Shown,
+};
 use docs_hostile::own_peak_of;
 use docs_site::{ExportOptions, SiteConfig, Sites};
-use poem::http::StatusCode;
+use poem::http::{Method, StatusCode};
 use serde_json::json;
 
 use crate::{exports::Files, world::World};
@@ -237,6 +243,50 @@ async fn reusable_contents_in_each_other_are_bounded() {
     assert_eq!(shown, [true, true, true, true, true, false]);
 }
 
+/// An expression in the text of a page.
+fn expression(source: &str) -> String {
+    format!("<code class=\"expression\">{}</code> ", source.replace('&', "&amp;"))
+}
+
+#[tokio::test]
+async fn values_of_expressions_do_not_make_a_huge_page() {
+    let w = World::new().await;
+    let space = w.space("Values").await;
+    let source = "'&'.repeat(100000)";
+    let page = w.page(&space, "Signs", &format!("{}\n\nThe end.", expression(source).repeat(320))).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let html = w.html(&site).await;
+    assert!(html.len() < 2 << 20 && html.contains("The end."), "{} bytes", html.len());
+    assert_eq!(html.matches("&amp;").count() / 100_000, 2);
+    // All forms of the page show the same values.
+    for path in ["index.md", "llms-full.txt"] {
+        let text = w.html(&format!("{site}{path}")).await;
+        assert!(text.len() < 2 << 20 && text.contains("The end."), "{path}: {} bytes", text.len());
+        let values = text.split(' ').filter(|word| word.matches('&').count() == 100_000).count();
+        assert_eq!(values, 2, "{path}");
+    }
+    let shown = Shown { format: ContentFormat::Markdown, evaluated: Evaluated::Yes, ..Shown::default() };
+    let page = w.me().space(&space).content().get_page(&page, shown).await.expect("a page");
+    let RevisionPage::Document(page) = page else { panic!("{page:?}") };
+    assert!(page.markdown.is_some_and(|text| text.len() < 2 << 20 && text.contains("The end.")));
+}
+
+#[tokio::test]
+async fn reusable_contents_of_a_page_share_the_bytes_of_values() {
+    let w = World::new().await;
+    let space = w.space("Values").await;
+    let (site, _) = w.site("Docs", &space).await;
+    w.update(&site, json!({ "adaptiveContent": { "enabled": true } })).await;
+    let texts: Vec<String> = (0..8).map(|at| expression(&format!("'{at}'.repeat(100000)"))).collect();
+    let includes = reusables(&w, &space, &texts).await;
+    w.page(&space, "Uses", &includes.concat()).await;
+    let path = w.show(&site, SiteVisibility::Public).await;
+    let html = w.html(&path).await;
+    let is_shown = |at: usize| html.contains(&at.to_string().repeat(100_000));
+    assert_eq!((0..8).filter(|at| is_shown(*at)).count(), 2);
+    assert_eq!(html.matches(".repeat(100000)}}").count(), 6);
+}
+
 #[tokio::test]
 async fn a_page_without_content_shows_a_bounded_number_of_cards() {
     let w = World::new().await;
@@ -272,6 +322,36 @@ async fn lists_for_machines_come_in_parts() {
     }
     assert_eq!(all, 6_003);
     assert!(w.html(&format!("{site}llms.txt")).await.len() < 1 << 20);
+}
+
+/// After a change elsewhere, lists are written again from summaries of the spaces.
+#[tokio::test]
+async fn lists_do_not_build_the_page_trees_of_all_spaces_again() {
+    let w = World::new().await;
+    let contents: String = (0..900).map(|at| format!("* Page {at}\n")).collect();
+    let mut spaces = Vec::new();
+    for at in 0..6 {
+        spaces.push(w.space(&format!("Space {at}")).await);
+        import(&w, &spaces[at], &contents).await;
+    }
+    let (site, path) = w.site("Docs", &spaces[0]).await;
+    for space in &spaces[1..] {
+        w.place(&site, space).await;
+    }
+    for (list, part) in [("rss.xml", "<item>"), ("sitemap.xml", "sitemap-2.xml")] {
+        // The cache has room for two of the page trees.
+        let server = w.server_with(SiteConfig { cache_bytes: 2 << 20 });
+        let mut begun = Vec::new();
+        for _ in 0..2 {
+            w.space("Elsewhere").await;
+            let before = w.begun();
+            let got = World::ask_of(&server, Method::GET, &format!("{path}{list}"), &[]).await;
+            assert!(got.body.contains(part), "{list}: {}", got.body);
+            begun.push(w.begun() - before);
+        }
+        // A tree takes two transactions: for the sources of computed pages, and for the content.
+        assert!(begun[1] + 2 * spaces.len() as u64 <= begun[0], "{list}: {begun:?} transactions");
+    }
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ use crate::world::{Got, World};
 
 /// Requested paths and headers: pages of the site and of a second space, and paths that exist only after some
 /// changes.
-const ASKED: [(&str, &[(&str, &str)]); 17] = [
+const ASKED: [(&str, &[(&str, &str)]); 20] = [
     ("", &[]),
     ("", &[("accept", "text/markdown")]),
     ("", &[("cookie", "other=1")]),
@@ -32,6 +32,9 @@ const ASKED: [(&str, &[(&str, &str)]); 17] = [
     ("old", &[]),
     ("sitemap.xml", &[]),
     ("llms.txt", &[]),
+    ("llms-full.txt", &[]),
+    ("rss.xml", &[]),
+    ("other/there.md", &[]),
     ("robots.txt", &[]),
     ("~site/icon.svg", &[]),
 ];
@@ -300,11 +303,14 @@ proptest! {
 async fn a_cached_page_is_served_without_a_transaction() {
     let site = Site::new().await;
     let server = site.w.server();
-    let first = World::ask_of(&server, Method::GET, &site.path, &[]).await;
-    let seen = site.w.begun();
-    let again = World::ask_of(&server, Method::GET, &site.path, &[]).await;
-    assert_eq!((again.status, &again.body), (StatusCode::OK, &first.body));
-    assert_eq!(site.w.begun(), seen, "transactions were begun");
+    for path in ["", "second.md", "llms.txt", "sitemap.xml", "rss.xml"] {
+        let path = format!("{}{path}", site.path);
+        let first = World::ask_of(&server, Method::GET, &path, &[]).await;
+        let seen = site.w.begun();
+        let again = World::ask_of(&server, Method::GET, &path, &[]).await;
+        assert_eq!((again.status, &again.body), (StatusCode::OK, &first.body));
+        assert_eq!(site.w.begun(), seen, "transactions were begun for {path}");
+    }
     site.w.me().org(&site.w.org).site(&site.id).unpublish().await.expect("taken back");
     assert_eq!(World::ask_of(&server, Method::GET, &site.path, &[]).await.status, StatusCode::NOT_FOUND);
 }

@@ -81,8 +81,12 @@ impl World {
 
     /// Another server over the same stores, without caches.
     pub(crate) fn forgetful(&self) -> BoxEndpoint<'static> {
-        let platform = platform(&self.stores, (&self.clock, &self.git), BASE);
-        sites_with(&platform, SiteConfig { cache_bytes: 0 })
+        self.server_with(SiteConfig { cache_bytes: 0 })
+    }
+
+    /// Another server over the same stores, with empty caches of this size.
+    pub(crate) fn server_with(&self, config: SiteConfig) -> BoxEndpoint<'static> {
+        sites_with(&platform(&self.stores, (&self.clock, &self.git), BASE), config)
     }
 
     /// The number of transactions that were started.

@@ -423,9 +423,15 @@ pub(super) const INPUTS: &[Input] = &[
             ).measured("lists for machines"),
             bound(
                 "Pages of `rss.xml`",
-                "docs-site/src/machine/feed.rs::MAX_ITEMS",
+                "docs-site/src/machine/summary.rs::MAX_NEWS",
                 Beyond::LeftOut,
                 "docs-site/tests/site/machines.rs::a_feed_has_a_bounded_number_of_pages",
+            ).within("lists for machines"),
+            bound(
+                "Pages of a site after which its lists contain no further space",
+                "docs-site/src/machine/listed_spaces.rs::MAX_SITE_PAGES",
+                Beyond::LeftOut,
+                "docs-site/src/machine/listed_spaces.rs::lists_end_after_the_space_that_reaches_the_bound",
             ).within("lists for machines"),
         ],
     },

@@ -1,0 +1,77 @@
+//! The cache of the lists of the pages of a site.
+
+use std::sync::Arc;
+
+use docs_core::platform::Moment;
+use quick_cache::{Weighter, sync::Cache};
+
+use crate::{
+    answer::{RSS, TEXT, XML},
+    cache::{LARGE, Weigh},
+    tagged::Tagged,
+};
+
+/// A list of the pages of a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum SiteList {
+    /// The sitemap, or one part of it.
+    Sitemap(Option<usize>),
+    /// The RSS feed.
+    Feed,
+    /// `llms.txt`.
+    Short,
+}
+
+impl SiteList {
+    /// The list with a file name below the site.
+    pub(crate) fn find(name: &str) -> Option<Self> {
+        match name {
+            "sitemap.xml" => Some(Self::Sitemap(None)),
+            "rss.xml" => Some(Self::Feed),
+            "llms.txt" => Some(Self::Short),
+            _ => {
+                let part = name.strip_prefix("sitemap-")?.strip_suffix(".xml")?;
+                part.parse().ok().map(|part| Self::Sitemap(Some(part)))
+            }
+        }
+    }
+
+    pub(crate) const fn media_type(self) -> &'static str {
+        match self {
+            Self::Sitemap(_) => XML,
+            Self::Feed => RSS,
+            Self::Short => TEXT,
+        }
+    }
+
+    /// Returns `true` if search engines may index it.
+    pub(crate) const fn is_indexed(self) -> bool {
+        matches!(self, Self::Sitemap(_))
+    }
+}
+
+/// The key of a list: the site as anonymous visitors see it at a version of the store.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ListKey {
+    pub(super) list: SiteList,
+    pub(super) site: blake3::Hash,
+    /// The canonical address of the site, and its requested base path.
+    pub(super) addresses: (Box<str>, Box<str>),
+    pub(super) moment: Moment,
+}
+
+impl Weighter<ListKey, Arc<Tagged>> for Weigh {
+    fn weight(&self, _: &ListKey, list: &Arc<Tagged>) -> u64 {
+        list.bytes.len() as u64 + 512
+    }
+}
+
+/// The cached lists, bounded in bytes.
+#[derive(Debug)]
+pub(crate) struct SiteLists(pub(super) Cache<ListKey, Arc<Tagged>, Weigh>);
+
+impl SiteLists {
+    pub(crate) fn new(bytes: u64) -> Self {
+        Self(Cache::with_weighter(LARGE, bytes, Weigh))
+    }
+}

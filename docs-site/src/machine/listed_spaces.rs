@@ -1,0 +1,108 @@
+//! The spaces that the lists of a site contain, with their summaries.
+
+use std::{sync::Arc, vec};
+
+use docs_core::Result;
+
+use super::summary::Summary;
+use crate::{address::Place, frames::FrameKey, site_cache::SiteCaches, visit::Visit};
+
+/// The number of pages of a site after which its lists contain no further space.
+const MAX_SITE_PAGES: usize = 100_000;
+
+/// The number of pages that further spaces of a list may have.
+struct PageRoom(usize);
+
+impl PageRoom {
+    const fn is_full(&self) -> bool {
+        self.0 == 0
+    }
+
+    const fn take(&mut self, pages: usize) {
+        self.0 = self.0.saturating_sub(pages);
+    }
+}
+
+/// The spaces that the lists of a site contain, in order: they end with the space that reaches [`MAX_SITE_PAGES`].
+pub(super) struct ListedSpaces<'v> {
+    visit: &'v Visit,
+    places: vec::IntoIter<Place<'v>>,
+    room: PageRoom,
+}
+
+impl<'v> ListedSpaces<'v> {
+    pub(super) fn of(visit: &'v Visit) -> Self {
+        Self { visit, places: visit.places().into_iter(), room: PageRoom(MAX_SITE_PAGES) }
+    }
+
+    /// The next space with its summary.
+    ///
+    /// # Errors
+    /// Those of the platform.
+    pub(super) async fn next(&mut self, caches: &SiteCaches) -> Result<Option<(Place<'v>, Arc<Summary>)>> {
+        if self.room.is_full() {
+            return Ok(None);
+        }
+        let Some(place) = self.places.next() else { return Ok(None) };
+        let summary = summary(self.visit, caches, &place).await?;
+        self.room.take(summary.pages);
+        Ok(Some((place, summary)))
+    }
+
+    /// The remaining spaces with their summaries.
+    ///
+    /// # Errors
+    /// Those of the platform.
+    pub(super) async fn all(mut self, caches: &SiteCaches) -> Result<Vec<(Place<'v>, Arc<Summary>)>> {
+        let mut all = Vec::new();
+        while let Some(space) = self.next(caches).await? {
+            all.push(space);
+        }
+        Ok(all)
+    }
+
+    /// Returns `true` if the site has further spaces that its lists do not contain.
+    pub(super) fn is_cut(&self) -> bool {
+        self.room.is_full() && !self.places.as_slice().is_empty()
+    }
+}
+
+/// The summary of a space, from the cache if possible.
+async fn summary(visit: &Visit, caches: &SiteCaches, place: &Place<'_>) -> Result<Arc<Summary>> {
+    if visit.preview.is_some() {
+        return Ok(Arc::new(Summary::of(&*visit.frame(caches, place).await?)));
+    }
+    let key = visit.frame_key(place);
+    // As for page trees, only summaries without computed pages are cached under a key without the entity tag.
+    if let Some(known) = caches.summaries.get(&key) {
+        return Ok(known);
+    }
+    let computed = visit.content(&key.space).computed_tag().await?;
+    if computed.is_some()
+        && let Some(known) = caches.summaries.get(&FrameKey { computed, ..key })
+    {
+        return Ok(known);
+    }
+    let (key, frame) = visit.named_frame(caches, place).await?;
+    let summary = Arc::new(Summary::of(&frame));
+    if key.is_current(place) {
+        caches.summaries.insert(key, Arc::clone(&summary));
+    }
+    Ok(summary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_end_after_the_space_that_reaches_the_bound() {
+        let mut room = PageRoom(MAX_SITE_PAGES);
+        let mut spaces = 0;
+        while !room.is_full() {
+            room.take(MAX_SITE_PAGES / 4 + 1);
+            spaces += 1;
+        }
+        assert_eq!(spaces, 4);
+    }
+}
