@@ -12,7 +12,7 @@ use docs_ports::search::{
     Field, Found, IndexedSpace, Match, PageDocument, PageHit, Part, Postings, Query, Rank, Scope,
     SearchQuery, Word, near_words, scores, select_pages, tie,
 };
-use rusqlite::{CachedStatement, OptionalExtension as _, Rows, params};
+use rusqlite::{CachedStatement, OptionalExtension as _, params};
 
 use crate::{
     batch::document,
@@ -21,6 +21,8 @@ use crate::{
     postings::{Posting, each_posting},
 };
 
+/// Maximum number of postings that a search reads. The words of a query and the fields have equal shares.
+const MAX_POSTINGS: usize = 8_000_000;
 /// An upper bound for words with a prefix, when appended to it. It is not a letter, so no word contains it.
 const LAST: char = char::MAX;
 
@@ -65,7 +67,7 @@ impl Snapshot<'_> {
 
     fn find(&self, query: &SearchQuery) -> Outcome<Vec<Found<u32>>> {
         let scope = Ties::of(&query.scope);
-        let words = Words::new(*self);
+        let words = Words::new(*self, MAX_POSTINGS / (query.query.words().count().max(1) * Field::ALL.len()));
         let is_wanted = |page| words.columns(page).is_some_and(|columns| scope.has(&columns));
         let scored = scores(&query.query, &words, &is_wanted)?;
         let found = scored.into_iter().filter_map(|(number, score)| {
@@ -109,30 +111,32 @@ impl Ties {
     }
 }
 
-/// An indexed word that approximately matches a search term.
+/// An indexed word that matches a search term.
 #[derive(Clone, Copy)]
-struct Near {
+struct Matching {
     word: i64,
     /// A bit for each field that contains it.
     fields: u8,
     how: Match,
 }
 
-/// The matching words of each search term, by its text and whether it may be a prefix.
-type NearWords = HashMap<(String, bool), Rc<[Near]>>;
+/// The matching words of each search term, by its text, whether it may be a prefix, and its typos.
+type MatchingWords = HashMap<(String, bool, u8), Rc<[Matching]>>;
 
 /// The words of an index during one query.
 struct Words<'s> {
     snapshot: Snapshot<'s>,
+    /// Maximum number of postings to read for a word in a field. The oldest pages come first.
+    most_postings: usize,
     /// The matching words, which are the same for all fields.
-    near: RefCell<NearWords>,
+    matching: RefCell<MatchingWords>,
     /// The first failure in a callback that cannot return errors.
     failure: RefCell<Option<Failure>>,
 }
 
 impl<'s> Words<'s> {
-    fn new(snapshot: Snapshot<'s>) -> Self {
-        Self { snapshot, near: RefCell::default(), failure: RefCell::default() }
+    fn new(snapshot: Snapshot<'s>, most_postings: usize) -> Self {
+        Self { snapshot, most_postings, matching: RefCell::default(), failure: RefCell::default() }
     }
 
     fn columns(&self, page: u32) -> Option<PageColumns> {
@@ -144,40 +148,68 @@ impl<'s> Words<'s> {
         Ok(self.snapshot.conn.prepare_cached(sql)?)
     }
 
-    /// Calls `each` for each page with the word, and with words that begin with it if it may be a prefix.
-    fn each_whole(
+    /// Calls `each` for each page with a matching word in the field.
+    fn each_match(
         &self,
         field: Field,
         word: &Word,
         mut each: impl FnMut(Posting<'_>, Match) -> Outcome<()>,
     ) -> Outcome<()> {
-        let text = word.text();
-        if !word.is_beginning() {
-            let sql = "SELECT block FROM words CROSS JOIN postings ON list = word * 4 + ?1
-                WHERE term = ?2 AND fields & ?3 <> 0 ORDER BY first_page";
-            let mut found = self.statement(sql)?;
-            return each_block(found.query(params![field as u8, text, bit(field)])?, |posting| {
-                each(posting, Match::Exact)
-            });
-        }
-        let sql = "SELECT block, term FROM words CROSS JOIN postings ON list = word * 4 + ?1
-            WHERE term >= ?2 AND term < ?3 AND fields & ?4 <> 0";
-        let mut found = self.statement(sql)?;
-        let mut rows = found.query(params![field as u8, text, format!("{text}{LAST}"), bit(field)])?;
-        while let Some(row) = rows.next()? {
-            let how = word.matches(row.get_ref(1)?.as_str()?);
-            if let Some(how @ (Match::Exact | Match::Beginning)) = how {
-                each_posting(row.get_ref(0)?.as_blob()?, |posting| each(posting, how))?;
+        let mut blocks = self.statement("SELECT block FROM postings WHERE list = ?1 ORDER BY first_page")?;
+        let mut left = self.most_postings;
+        for matching in self.matching(word)?.iter().filter(|matching| matching.fields & bit(field) != 0) {
+            let mut rows = blocks.query([matching.word * 4 + i64::from(field as u8)])?;
+            while let Some(row) = rows.next()? {
+                each_posting(row.get_ref(0)?.as_blob()?, |posting| {
+                    left = left.saturating_sub(1);
+                    each(posting, matching.how)
+                })?;
+                if left == 0 {
+                    return Ok(());
+                }
             }
         }
         Ok(())
     }
 
-    /// Returns the indexed words that match up to the permitted number of typos.
-    fn near(&self, word: &Word) -> Outcome<Rc<[Near]>> {
-        let key = (word.text().to_owned(), word.is_beginning());
-        if let Some(near) = self.near.borrow().get(&key) {
-            return Ok(Rc::clone(near));
+    /// Returns the indexed words that match a search term, within its number of visits.
+    fn matching(&self, word: &Word) -> Outcome<Rc<[Matching]>> {
+        let key = (word.text().to_owned(), word.is_beginning(), word.typos());
+        if let Some(matching) = self.matching.borrow().get(&key) {
+            return Ok(Rc::clone(matching));
+        }
+        let mut matching = Vec::new();
+        self.add_whole(word, &mut matching)?;
+        self.add_near(word, &mut matching)?;
+        let matching: Rc<[Matching]> = matching.into();
+        self.matching.borrow_mut().insert(key, Rc::clone(&matching));
+        Ok(matching)
+    }
+
+    /// Adds the word itself and, if it may be a prefix, words that begin with it.
+    fn add_whole(&self, word: &Word, matching: &mut Vec<Matching>) -> Outcome<()> {
+        let text = word.text();
+        let (end, most) = match word.is_beginning() {
+            true => (format!("{text}{LAST}"), i64::try_from(word.visits()).unwrap_or(i64::MAX)),
+            false => (text.to_owned(), 1),
+        };
+        let sql =
+            "SELECT word, fields, term FROM words WHERE term >= ?1 AND term <= ?2 ORDER BY term LIMIT ?3";
+        let mut found = self.statement(sql)?;
+        let mut rows = found.query(params![text, end, most])?;
+        while let Some(row) = rows.next()? {
+            let how = word.matches(row.get_ref(2)?.as_str()?);
+            if let Some(how @ (Match::Exact | Match::Beginning)) = how {
+                matching.push(Matching { word: row.get(0)?, fields: row.get(1)?, how });
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds words that match up to the permitted number of typos.
+    fn add_near(&self, word: &Word, matching: &mut Vec<Matching>) -> Outcome<()> {
+        if word.typos() == 0 {
+            return Ok(());
         }
         let mut from =
             self.statement("SELECT term, word, fields FROM words WHERE term >= ?1 ORDER BY term LIMIT 1")?;
@@ -192,11 +224,7 @@ impl<'s> Words<'s> {
             let found = statement.query_row([bound], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))));
             Ok(found.optional()?)
         };
-        let mut near = Vec::new();
-        near_words(word, next, |(word, fields), how| near.push(Near { word, fields, how }))?;
-        let near: Rc<[Near]> = near.into();
-        self.near.borrow_mut().insert(key, Rc::clone(&near));
-        Ok(near)
+        near_words(word, next, |(word, fields), how| matching.push(Matching { word, fields, how }))
     }
 }
 
@@ -204,27 +232,15 @@ impl Postings for Words<'_> {
     type Error = Failure;
 
     fn words(&self, field: Field, word: &Word, found: &mut dyn FnMut(u32, u32, Match)) -> Outcome<()> {
-        self.each_whole(field, word, |posting, how| {
+        self.each_match(field, word, |posting, how| {
             found(posting.page, posting.count(), how);
             Ok(())
-        })?;
-        if word.typos() == 0 {
-            return Ok(());
-        }
-        let mut blocks = self.statement("SELECT block FROM postings WHERE list = ?1")?;
-        for near in self.near(word)?.iter().filter(|near| near.fields & bit(field) != 0) {
-            let rows = blocks.query([near.word * 4 + i64::from(field as u8)])?;
-            each_block(rows, |posting| {
-                found(posting.page, posting.count(), near.how);
-                Ok(())
-            })?;
-        }
-        Ok(())
+        })
     }
 
     fn places(&self, field: Field, part: &Part, found: &mut dyn FnMut(u32, &[u32])) -> Outcome<()> {
         let mut places = Vec::new();
-        self.each_whole(field, &part.word, |posting, _| {
+        self.each_match(field, &part.word, |posting, _| {
             posting.read_places(&mut places)?;
             found(posting.page, &places);
             Ok(())
@@ -236,15 +252,49 @@ impl Postings for Words<'_> {
     }
 }
 
-/// The bit of a field in [`Near::fields`].
+/// The bit of a field in [`Matching::fields`].
 const fn bit(field: Field) -> u8 {
     1 << field as u8
 }
 
-/// Calls `each` for each page in the blocks.
-fn each_block(mut rows: Rows<'_>, mut each: impl FnMut(Posting<'_>) -> Outcome<()>) -> Outcome<()> {
-    while let Some(row) = rows.next()? {
-        each_posting(row.get_ref(0)?.as_blob()?, &mut each)?;
+#[cfg(test)]
+mod tests {
+    use docs_model::hash::Hash;
+    use docs_ports::{
+        SearchIndex as _,
+        search::{IndexChange, Need},
+    };
+
+    use super::*;
+    use crate::SqliteSearch;
+
+    fn put(number: usize) -> IndexChange {
+        IndexChange::PutPage(Box::new(PageDocument {
+            organization: "org".parse().expect("an id"),
+            space: "s".parse().expect("an id"),
+            page: format!("p{number}").parse().expect("an id"),
+            title: "Alpha".to_owned(),
+            description: None,
+            text: Hash::of(b""),
+            sections: Vec::new(),
+        }))
     }
-    Ok(())
+
+    #[tokio::test]
+    async fn a_search_reads_a_bounded_number_of_postings() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let index = SqliteSearch::folder(folder.path()).expect("an index");
+        index.apply((0..3_000).map(put).collect(), None).await.expect("applied");
+        let query = Query::parse("alpha ");
+        let [Need::Word(word)] = query.needs() else { panic!("one word") };
+        for (most, expected) in [(100, 100..1_000), (100_000, 3_000..3_001)] {
+            let read = index.current.get().read(|snapshot| {
+                let mut read = 0;
+                Words::new(snapshot, most).words(Field::Title, word, &mut |_, _, _| read += 1)?;
+                Ok(read)
+            });
+            let read = read.expect("read");
+            assert!(expected.contains(&read), "{most}: {read}");
+        }
+    }
 }

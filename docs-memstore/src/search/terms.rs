@@ -42,7 +42,7 @@ impl<V> Terms<V> {
         near_words(word, next, each).unwrap_or_else(|never| match never {});
     }
 
-    /// Calls `each` for every word that matches exactly or, if permitted, as a prefix.
+    /// Calls `each` for every word that matches exactly or, if permitted, as a prefix: at most [`Word::visits`].
     pub(super) fn whole<'t>(&'t self, word: &Word, mut each: impl FnMut(&'t V, Match)) {
         if !word.is_beginning() {
             if let Some(value) = self.0.get(word.text()) {
@@ -51,7 +51,7 @@ impl<V> Terms<V> {
             return;
         }
         let from = Bound::Included(word.text());
-        for (term, value) in self.0.range::<str, _>((from, Bound::Unbounded)) {
+        for (term, value) in self.0.range::<str, _>((from, Bound::Unbounded)).take(word.visits()) {
             match word.matches(term) {
                 Some(how @ (Match::Exact | Match::Beginning)) => each(value, how),
                 _ => break,

@@ -4,7 +4,8 @@ use std::ops::Bound;
 
 use super::{Match, Word};
 
-/// Calls `each` for every word of an index that matches `word` with typos, in index order.
+/// Calls `each` for every word of an index that matches `word` with typos: first those with one typo, then those with
+/// two, both in index order. Stops after [`Word::visits`] lookups, so in a very large index some words are omitted.
 ///
 /// The index must be sorted bytewise and free of duplicates. `next` returns the first word from a bound on, with an
 /// arbitrary value. If a prefix cannot lead to a match, all words with this prefix are skipped, and the next viable
@@ -36,18 +37,36 @@ pub fn near_words<T: AsRef<str>, V, E>(
     mut next: impl FnMut(Bound<&str>) -> Result<Option<(T, V)>, E>,
     mut each: impl FnMut(V, Match),
 ) -> Result<(), E> {
-    if word.typos() == 0 {
-        return Ok(());
+    let mut left = word.visits();
+    for (typos, wanted) in [(1, Match::OneTypo), (2, Match::TwoTypos)] {
+        if typos > word.typos() {
+            break;
+        }
+        let next = |from: Bound<&str>| {
+            let Some(rest) = left.checked_sub(1) else { return Ok(None) };
+            left = rest;
+            next(from)
+        };
+        walk((word, typos, wanted), next, &mut each)?;
     }
-    let mut path = Path::new(word);
+    Ok(())
+}
+
+/// Calls `each` for every word with the wanted number of typos. Looks up only prefixes with at most that many.
+fn walk<T: AsRef<str>, V, E>(
+    (word, typos, wanted): (&Word, u8, Match),
+    mut next: impl FnMut(Bound<&str>) -> Result<Option<(T, V)>, E>,
+    each: &mut impl FnMut(V, Match),
+) -> Result<(), E> {
+    let mut path = Path::new(word, typos);
     let mut found = next(Bound::Unbounded)?;
     while let Some((term, value)) = found {
         let term = term.as_ref();
         found = match path.follow(term) {
             None => {
                 // Only similar words get here; the common rule decides which of them match.
-                if let Some(how @ (Match::OneTypo | Match::TwoTypos)) = word.matches(term) {
-                    each(value, how);
+                if word.matches(term) == Some(wanted) {
+                    each(value, wanted);
                 }
                 next(Bound::Excluded(term))?
             }
@@ -84,7 +103,7 @@ struct Path {
 }
 
 impl Path {
-    fn new(word: &Word) -> Self {
+    fn new(word: &Word, most: u8) -> Self {
         let letters: Vec<char> = word.text().chars().collect();
         let start = std::array::from_fn(|k| match k.checked_sub(MOST) {
             Some(count) if count <= letters.len() => u8::try_from(count).unwrap_or(FAR),
@@ -93,7 +112,7 @@ impl Path {
         let mut own = letters.clone();
         own.sort_unstable();
         own.dedup();
-        Self { word: letters, letters: own, most: word.typos(), taken: Vec::new(), rows: vec![start] }
+        Self { word: letters, letters: own, most, taken: Vec::new(), rows: vec![start] }
     }
 
     /// Extends the prefix along a term. Returns the first letter after which no match is possible, if any.
@@ -282,6 +301,39 @@ mod tests {
             let (few, many) = (looks_in(&few, &word), looks_in(&many, &word));
             assert!(many < 4 * few && many < 10_000, "{few} looks, then {many}, for {word:?}");
         }
+    }
+
+    #[test]
+    fn near_words_visits_at_most_the_share_of_a_word() {
+        let all = spread(100_000);
+        let query =
+            (0..60).map(|at| all.iter().nth(at * 1_000).expect("a word").as_str()).collect::<Vec<_>>();
+        let mut looks = 0;
+        for word in words(&query.join(" ")) {
+            let before = looks;
+            let next = |from: Bound<&str>| {
+                looks += 1;
+                next(&all, from)
+            };
+            near_words(&word, next, |_, _| {}).unwrap_or_else(|never| match never {});
+            assert!(looks - before <= word.visits(), "{word:?}");
+        }
+        assert!(looks > 10_000, "{looks}");
+    }
+
+    #[test]
+    fn near_words_reports_one_typo_before_two() {
+        let all = BTreeSet::from(["installaton", "instalaton", "innstallation"].map(str::to_owned));
+        let [word] = &words("installation ")[..] else { panic!("one word") };
+        let mut found = Vec::new();
+        near_words(word, |from| next(&all, from), |term, how| found.push((term.to_owned(), how)))
+            .unwrap_or_else(|never| match never {});
+        let expected = [
+            ("innstallation", Match::OneTypo),
+            ("installaton", Match::OneTypo),
+            ("instalaton", Match::TwoTypos),
+        ];
+        assert_eq!(found, expected.map(|(term, how)| (term.to_owned(), how)));
     }
 
     #[test]

@@ -4,6 +4,9 @@ use super::{Token, TokenKind, tokens};
 
 /// Maximum number of needs of a query; further ones are ignored.
 const MAX_NEEDS: usize = 64;
+/// Maximum number of words of an index that a query visits to find words with typos, and the same number again to find
+/// words with a prefix. The words of the query have equal shares.
+const MAX_VISITED_WORDS: usize = 40_000;
 /// Minimum word length for one typo.
 const ONE_TYPO: usize = 4;
 /// Minimum word length for two typos.
@@ -34,6 +37,7 @@ pub struct Word {
     text: String,
     is_beginning: bool,
     typos: u8,
+    visits: usize,
 }
 
 /// A sequence of consecutive words.
@@ -85,7 +89,19 @@ impl Query {
                 query.needs.push(need);
             }
         }
+        query.share_visits();
         query
+    }
+
+    /// Divides [`MAX_VISITED_WORDS`] among the words with inexact matches.
+    fn share_visits(&mut self) {
+        let share = MAX_VISITED_WORDS / self.words().filter(|word| word.is_inexact()).count().max(1);
+        for need in &mut self.needs {
+            match need {
+                Need::Word(word) => word.visits = share,
+                Need::Phrase(phrase) => phrase.parts.iter_mut().for_each(|part| part.word.visits = share),
+            }
+        }
     }
 
     /// The needs; empty if the query has no words.
@@ -94,10 +110,25 @@ impl Query {
         &self.needs
     }
 
+    /// Returns all words, including those of phrases.
+    pub fn words(&self) -> impl Iterator<Item = &Word> {
+        self.needs.iter().flat_map(Need::words)
+    }
+
     /// Returns `true` if the query has no words.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.needs.is_empty()
+    }
+}
+
+impl Need {
+    fn words(&self) -> impl Iterator<Item = &Word> {
+        let (word, parts) = match self {
+            Self::Word(word) => (Some(word), &[][..]),
+            Self::Phrase(phrase) => (None, phrase.parts()),
+        };
+        word.into_iter().chain(parts.iter().map(|part| &part.word))
     }
 }
 
@@ -118,6 +149,17 @@ impl Word {
     #[must_use]
     pub const fn typos(&self) -> u8 {
         self.typos
+    }
+
+    /// The maximum number of words of an index to visit for its typos, and for its prefix. Words beyond it are omitted,
+    /// so that the cost of a query does not depend on the size of the index.
+    #[must_use]
+    pub const fn visits(&self) -> usize {
+        self.visits
+    }
+
+    const fn is_inexact(&self) -> bool {
+        self.is_beginning || self.typos > 0
     }
 
     /// Compares the query word with a folded word of a text.
@@ -161,7 +203,7 @@ fn plain(text: &str, ending: Ending) -> Vec<Need> {
             TokenKind::Word => {
                 let is_beginning = ending == Ending::Open && found.peek().is_none();
                 let typos = typos(&token.text);
-                needs.push(Need::Word(Word { text: token.text, is_beginning, typos }));
+                needs.push(Need::Word(Word { text: token.text, is_beginning, typos, visits: 0 }));
             }
             // A run of characters in a script without spaces is searched as a phrase.
             TokenKind::Pair => run.push(token),
@@ -189,7 +231,7 @@ fn phrase(tokens: Vec<Token>) -> Option<Need> {
             continue;
         }
         let is_beginning = token.kind == TokenKind::Tail;
-        let word = Word { text: token.text, is_beginning, typos: 0 };
+        let word = Word { text: token.text, is_beginning, typos: 0, visits: 0 };
         parts.push(Part { word, offset: token.position - start });
     }
     if parts.len() == 1 {
@@ -293,6 +335,23 @@ mod tests {
         let stars = "*".repeat(512);
         for text in ["", " ", "***", "\"\"", "\"", "()[]{}", stars.as_str(), "\0"] {
             assert!(Query::parse(text).is_empty(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_words_of_a_query_share_its_visits() {
+        let words = (0..64_u8).map(|n| {
+            format!("word{} ", char::from(b'A' + n % 26).to_string().repeat(1 + usize::from(n) / 26))
+        });
+        for text in ["install", "instal the servr", &words.collect::<String>(), &"あ \"い b\" ".repeat(60)]
+        {
+            let query = Query::parse(text);
+            let visits = |is_counted: fn(&Word) -> bool| {
+                query.words().filter(|word| is_counted(word)).map(Word::visits).sum::<usize>()
+            };
+            let totals = [visits(|word| word.typos > 0), visits(|word| word.is_beginning)];
+            assert!(totals.iter().all(|total| *total <= MAX_VISITED_WORDS), "{text}: {totals:?}");
+            assert!(totals.iter().any(|total| *total > 0), "{text}");
         }
     }
 

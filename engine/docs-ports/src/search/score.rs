@@ -1,8 +1,12 @@
 //! Matching and scoring, shared by all indexes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    convert::Infallible,
+    ops::Bound,
+};
 
-use super::{Match, Need, Part, Phrase, Query, Word};
+use super::{Match, Need, Part, Phrase, Query, Word, near_words};
 
 /// A searchable field of a page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -239,23 +243,41 @@ impl Counted {
 
     /// Returns the positions at which the need is met, in order; for a phrase, those of its first word.
     pub(super) fn places(&self, need: &Need) -> Vec<u32> {
-        let of = |word: &Word| -> Vec<u32> {
-            let met = self.0.iter().filter(|(term, _)| word.matches(term).is_some());
-            met.flat_map(|(_, places)| places.iter().copied()).collect()
-        };
+        let of = |word: &Word| self.places_of(word);
         let mut places = match need {
             Need::Word(word) => of(word),
             Need::Phrase(phrase) => {
                 let mut parts = phrase.parts().iter();
                 let mut starts = parts.next().map(|part| of(&part.word)).unwrap_or_default();
                 for part in parts {
-                    let next = of(&part.word);
-                    starts.retain(|start| next.contains(&(start + part.offset)));
+                    let mut next = of(&part.word);
+                    next.sort_unstable();
+                    starts.retain(|start| next.binary_search(&(start + part.offset)).is_ok());
                 }
                 starts
             }
         };
         places.sort_unstable();
+        places
+    }
+
+    /// Returns the positions of a word in any order. Typos count only in texts without the word itself.
+    fn places_of(&self, word: &Word) -> Vec<u32> {
+        let mut places = Vec::new();
+        if word.is_beginning() {
+            let from = (Bound::Included(word.text()), Bound::Unbounded);
+            let whole = self.0.range::<str, _>(from).take_while(|(term, _)| term.starts_with(word.text()));
+            places.extend(whole.flat_map(|(_, places)| places));
+        } else {
+            places.extend(self.0.get(word.text()).into_iter().flatten());
+        }
+        if !places.is_empty() {
+            return places;
+        }
+        let next =
+            |from: Bound<&str>| Ok::<_, Infallible>(self.0.range::<str, _>((from, Bound::Unbounded)).next());
+        near_words(word, next, |near: &Vec<u32>, _| places.extend(near))
+            .unwrap_or_else(|never| match never {});
         places
     }
 }
