@@ -1,11 +1,13 @@
 //! Excerpts: the sections of a page that match a query, with the text around the match.
 
-use super::{PageDocument, Query, Section, score::Counted, tokens};
+use super::{PageDocument, Query, score::Counted, tokens};
 
 /// Maximum length of an excerpt in characters, without ellipses.
 pub const MAX_EXCERPT: usize = 200;
 /// Maximum number of excerpts of a page.
 pub const MAX_EXCERPTS: usize = 5;
+/// Maximum number of bytes of a page's text that are searched for excerpts.
+const MAX_SEARCHED_TEXT: usize = 128 * 1024;
 /// Number of characters of an excerpt before the match.
 const LEAD: usize = 60;
 /// The ellipsis for omitted text.
@@ -27,9 +29,15 @@ pub struct Excerpt {
 #[must_use]
 pub fn excerpts(query: &Query, page: &PageDocument, limit: usize) -> Vec<Excerpt> {
     let mut met: Vec<(usize, u32, Option<usize>)> = Vec::new();
+    let mut left = MAX_SEARCHED_TEXT;
     for (index, section) in page.sections.iter().enumerate() {
-        if let (score @ 1.., at) = weigh(query, section) {
+        let heading = taken(section.heading.as_deref().unwrap_or_default(), &mut left);
+        let text = taken(&section.text, &mut left);
+        if let (score @ 1.., at) = weigh(query, heading, text) {
             met.push((index, score, at));
+        }
+        if left == 0 {
+            break;
         }
     }
     met.sort_by_key(|(index, score, _)| (std::cmp::Reverse(*score), *index));
@@ -46,11 +54,18 @@ pub fn excerpts(query: &Query, page: &PageDocument, limit: usize) -> Vec<Excerpt
     met.into_iter().map(excerpt).collect()
 }
 
+/// Returns the start of a text that is within the bytes left, and deducts it.
+fn taken<'t>(text: &'t str, left: &mut usize) -> &'t str {
+    let start = &text[..text.floor_char_boundary(*left)];
+    *left = if start.len() < text.len() { 0 } else { *left - start.len() };
+    start
+}
+
 /// Scores a section by the needs that it meets, and returns the byte offset of the first match in its text.
-fn weigh(query: &Query, section: &Section) -> (u32, Option<usize>) {
-    let heading = Counted::of(tokens(section.heading.as_deref().unwrap_or_default()));
+fn weigh(query: &Query, heading: &str, text: &str) -> (u32, Option<usize>) {
+    let heading = Counted::of(tokens(heading));
     let mut starts = Vec::new();
-    let body = Counted::of(tokens(&section.text).inspect(|word| starts.push(word.from)));
+    let body = Counted::of(tokens(text).inspect(|word| starts.push(word.from)));
     let (mut score, mut first) = (0, None);
     for need in query.needs() {
         if !heading.places(need).is_empty() {
@@ -106,7 +121,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::search::{PageHit, Rank};
+    use crate::search::{PageHit, Rank, Section};
 
     fn page(sections: &[(Option<&str>, &str)]) -> PageDocument {
         PageDocument {
@@ -159,6 +174,31 @@ mod tests {
             PageHit::new(Rank { score: 1, tie: 0 }, &Query::parse("needle"), &page).excerpts.len()
         };
         assert_eq!([MAX_EXCERPTS, MAX_EXCERPTS + 1].map(hit), [MAX_EXCERPTS; 2]);
+    }
+
+    #[test]
+    fn excerpts_are_from_the_first_bytes_of_a_page() {
+        let filler = "hay ".repeat(MAX_SEARCHED_TEXT / 8);
+        let sections = [
+            (None, filler.as_str()),
+            (Some("One"), "needle"),
+            (None, filler.as_str()),
+            (Some("Two"), "needle"),
+        ];
+        let found = excerpts(&Query::parse("needle"), &page(&sections), 5);
+        assert_eq!(found.iter().map(|excerpt| excerpt.index).collect::<Vec<_>>(), [1]);
+        let accents = page(&[(None, &"ä".repeat(MAX_SEARCHED_TEXT))]);
+        assert!(excerpts(&Query::parse("needle"), &accents, 5).is_empty());
+    }
+
+    /// Twice the text must not take four times the work. Before, each start of a phrase was compared with each place of
+    /// the next word.
+    #[test]
+    fn excerpts_of_a_repeated_phrase_take_linear_work() {
+        let repeated = page(&[(None, &"a b ".repeat(MAX_SEARCHED_TEXT / 4))]);
+        let query = Query::parse(&format!("\"{}a b\"", "a b ".repeat(100)));
+        let found = excerpts(&query, &repeated, 5);
+        assert_eq!(found.len(), 1);
     }
 
     proptest! {
