@@ -78,8 +78,13 @@ fn search_sizes(c: &mut Criterion) -> Outcome<()> {
             ("a phrase", "\"set up\"", &org),
             ("three words in a space", "configuration handbooks part", &space),
         ] {
-            let query =
-                SearchQuery { query: Query::parse(text), scope: scope.clone(), after: None, limit: 50 };
+            let query = SearchQuery {
+                query: Query::parse(text),
+                scope: scope.clone(),
+                after: None,
+                limit: 50,
+                tenant: "org".into(),
+            };
             group.bench_function(BenchmarkId::new(what, pages), |b| {
                 b.iter(|| rt.block_on(async { black_box(index.find_pages(&query).await) }));
             });
@@ -159,7 +164,13 @@ fn words_of(
         ("a short beginning", whole[..1].to_owned()),
         ("a word with typos", mistyped),
     ] {
-        let query = SearchQuery { query: Query::parse(&text), scope: scope.clone(), after: None, limit: 50 };
+        let query = SearchQuery {
+            query: Query::parse(&text),
+            scope: scope.clone(),
+            after: None,
+            limit: 50,
+            tenant: "org".into(),
+        };
         group.bench_function(BenchmarkId::new(what, words), |b| {
             b.iter(|| rt.block_on(async { black_box(index.find_pages(&query).await) }));
         });

@@ -14,6 +14,7 @@ mod folder;
 mod generation;
 mod lookup;
 mod postings;
+mod readers;
 mod writer;
 
 use std::{fmt, path::Path, sync::Arc};
@@ -25,18 +26,15 @@ use docs_ports::{
     SearchError, SearchIndex,
     search::{IndexChange, IndexedSpace, PageDocument, PageHit, SearchQuery},
 };
-use tokio::sync::Semaphore;
 
 pub use self::folder::OpenError;
 use self::{
     failure::Outcome,
     folder::Folder,
     generation::{Current, Snapshot},
+    readers::Readers,
     writer::{Task, Writer},
 };
-
-/// Concurrent searches. Others are queued.
-const READERS: usize = 4;
 
 /// A full-text index in a folder. Clones share it.
 ///
@@ -55,7 +53,7 @@ const READERS: usize = 4;
 #[derive(Clone)]
 pub struct SqliteSearch {
     current: Arc<Current>,
-    turns: Arc<Semaphore>,
+    readers: Arc<Readers>,
     writer: Arc<Writer>,
 }
 
@@ -68,16 +66,17 @@ impl SqliteSearch {
     /// [`OpenError`].
     pub fn folder(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let (current, writer) = Writer::start(Folder::take(path.as_ref())?)?;
-        Ok(Self { current, turns: Arc::new(Semaphore::new(READERS)), writer: Arc::new(writer) })
+        Ok(Self { current, readers: Arc::new(Readers::new()), writer: Arc::new(writer) })
     }
 
-    /// Runs a read on a blocking thread.
+    /// Runs a read on a blocking thread. A search counts towards the share of its tenant.
     async fn look<T: Send + 'static>(
         &self,
+        tenant: Option<&str>,
         look: impl FnOnce(Snapshot<'_>) -> Outcome<T> + Send + 'static,
     ) -> Result<T, SearchError> {
         let stopped = |error: &dyn fmt::Display| SearchError::Unavailable(error.to_string());
-        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|error| stopped(&error))?;
+        let turn = self.readers.turn(tenant).await.map_err(|error| stopped(&error))?;
         let current = Arc::clone(&self.current);
         let looked = tokio::task::spawn_blocking(move || {
             let looked = current.get().read(look);
@@ -106,22 +105,22 @@ impl SearchIndex for SqliteSearch {
 
     async fn indexed(&self, spaces: &[SpaceId]) -> Result<Vec<Option<IndexedSpace>>, SearchError> {
         let spaces = spaces.to_vec();
-        self.look(move |snapshot| snapshot.indexed(&spaces)).await
+        self.look(None, move |snapshot| snapshot.indexed(&spaces)).await
     }
 
     async fn spaces(&self, after: Option<&SpaceId>, limit: usize) -> Result<Vec<SpaceId>, SearchError> {
         let after = after.cloned();
-        self.look(move |snapshot| snapshot.spaces(after.as_ref(), limit)).await
+        self.look(None, move |snapshot| snapshot.spaces(after.as_ref(), limit)).await
     }
 
     async fn find_pages(&self, query: &SearchQuery) -> Result<Vec<PageHit>, SearchError> {
-        let query = query.clone();
-        self.look(move |snapshot| snapshot.find_pages(&query)).await
+        let (tenant, query) = (query.tenant.clone(), query.clone());
+        self.look(Some(&tenant), move |snapshot| snapshot.find_pages(&query)).await
     }
 
     async fn documents(&self, space: &SpaceId) -> Result<Vec<PageDocument>, SearchError> {
         let space = space.clone();
-        self.look(move |snapshot| snapshot.documents(&space)).await
+        self.look(None, move |snapshot| snapshot.documents(&space)).await
     }
 
     async fn clear(&self) -> Result<(), SearchError> {

@@ -188,7 +188,8 @@ mod tests {
 
     fn found(work: &Work, text: &str) -> usize {
         let scope = Scope::Organization("org".parse().expect("an id"));
-        let query = SearchQuery { query: Query::parse(text), scope, after: None, limit: 100 };
+        let query =
+            SearchQuery { query: Query::parse(text), scope, after: None, limit: 100, tenant: "org".into() };
         work.current.get().read(|snapshot| snapshot.find_pages(&query)).expect("found").len()
     }
 
@@ -232,7 +233,13 @@ mod tests {
         let mut work = Work::open(Folder::take(folder.path()).expect("a folder")).expect("an index");
         work.apply(vec![put("a", "before"), put("b", "before")], None).expect("applied");
         let scope = Scope::Organization("org".parse().expect("an id"));
-        let query = SearchQuery { query: Query::parse("before"), scope, after: None, limit: 100 };
+        let query = SearchQuery {
+            query: Query::parse("before"),
+            scope,
+            after: None,
+            limit: 100,
+            tenant: "org".into(),
+        };
         let before = work.current.get().read(|snapshot| {
             assert_eq!(snapshot.spaces(None, 1)?, Vec::new());
             let space = "s".parse().expect("an id");

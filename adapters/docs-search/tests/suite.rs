@@ -67,7 +67,7 @@ fn put(page: PageDocument) -> IndexChange {
 
 fn asks(text: &str) -> SearchQuery {
     let scope = Scope::Organization(org());
-    SearchQuery { query: Query::parse(text), scope, after: None, limit: 100 }
+    SearchQuery { query: Query::parse(text), scope, after: None, limit: 100, tenant: "org".into() }
 }
 
 async fn count(index: &impl SearchIndex, text: &str) -> usize {

@@ -86,7 +86,8 @@ impl<'p> SpaceHandle<'p> {
             let access = access::space(&tx, actor, space).await?;
             drop(tx);
             let scope = Scope::Spaces(BTreeSet::from([space.clone()]));
-            let mut walk = Walk::new(list_identities::search_of_space(space), (query, scope), page)?;
+            let tenant = access.space().organization.as_str();
+            let mut walk = Walk::new(list_identities::search_of_space(space), (query, scope, tenant), page)?;
             let index = platform.searchable_index().await?;
             let mut items = Vec::new();
             while let Some(ask) = walk.next(items.len()) {
@@ -122,7 +123,7 @@ impl<'p> OrgHandle<'p> {
             let access = access::org(&tx, actor, org).await?;
             let scope = range::spaces_of(&tx, access, actor).await?;
             drop(tx);
-            let walk = Walk::new(list_identities::search_of_org(org), (query, scope), page)?;
+            let walk = Walk::new(list_identities::search_of_org(org), (query, scope, org.as_str()), page)?;
             platform.search_spaces(actor, org, walk, Audience::Members).await
         })
     }
@@ -160,7 +161,8 @@ impl<'p> SiteHandle<'p> {
                 Viewer::Visitor(visitor) => Audience::Visitor(Arc::clone(visitor)),
             };
             let list = list_identities::search_of_site(&site.id, &spaces);
-            let walk = Walk::new(list, (&search.query, Scope::Spaces(spaces.clone())), page)?;
+            let scope = Scope::Spaces(spaces.clone());
+            let walk = Walk::new(list, (&search.query, scope, site.id.as_str()), page)?;
             platform.search_spaces(actor, at.org, walk, audience).await
         })
     }
@@ -413,6 +415,7 @@ fn unknown(field: &str) -> Error {
 struct Walk {
     query: Query,
     scope: Scope,
+    tenant: Box<str>,
     fingerprint: CursorFingerprint,
     limit: usize,
     /// The last result on the page, and the last hit examined.
@@ -432,14 +435,19 @@ enum End {
 }
 
 impl Walk {
-    fn new(list: ListIdentity, (text, scope): (&SearchText, Scope), page: &PageRequest) -> Result<Self> {
+    fn new(
+        list: ListIdentity,
+        (text, scope, tenant): (&SearchText, Scope, &str),
+        page: &PageRequest,
+    ) -> Result<Self> {
         let limit = checked_limit(page)?;
         let fingerprint = list.with("text", text.as_str()).fingerprint();
         let query = Query::parse(text);
         let nowhere = matches!(&scope, Scope::Spaces(spaces) if spaces.is_empty());
         let after = page.page.as_ref().map(|token| rank(&open_cursor(token, fingerprint)?)).transpose()?;
         let end = if limit == 0 || nowhere || query.is_empty() { End::Reached } else { End::Open };
-        Ok(Self { query, scope, fingerprint, limit, shown: None, after, rounds: 0, end })
+        let tenant = tenant.into();
+        Ok(Self { query, scope, tenant, fingerprint, limit, shown: None, after, rounds: 0, end })
     }
 
     /// Returns the next index query for a page with `items` results, `None` when the page is done.
@@ -455,7 +463,13 @@ impl Walk {
         self.rounds += 1;
         // One more than fits shows if there is a next page.
         let limit = self.limit - items + 1;
-        Some(SearchQuery { query: self.query.clone(), scope: self.scope.clone(), after: self.after, limit })
+        Some(SearchQuery {
+            query: self.query.clone(),
+            scope: self.scope.clone(),
+            after: self.after,
+            limit,
+            tenant: self.tenant.clone(),
+        })
     }
 
     /// Adds visible hits to the page.

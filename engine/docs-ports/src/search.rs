@@ -77,6 +77,9 @@ pub struct SearchQuery {
     pub after: Option<Rank>,
     /// Maximum number of hits.
     pub limit: usize,
+    /// The tenant of the search, such as a site: a name whose searches together get only a share of the capacity of an
+    /// index. Hits do not depend on it.
+    pub tenant: Box<str>,
 }
 
 /// A page that matches a query.

@@ -162,7 +162,8 @@ async fn an_index_of_another_store_is_made_anew() {
     other.platform.settle().await.expect("settled");
     assert_eq!(index.spaces(None, 10).await, Ok(Vec::new()));
     let scope = Scope::Organization(other.org.clone());
-    let query = SearchQuery { query: Query::parse("needle"), scope, after: None, limit: 10 };
+    let query =
+        SearchQuery { query: Query::parse("needle"), scope, after: None, limit: 10, tenant: "org".into() };
     assert_eq!(index.find_pages(&query).await, Ok(Vec::new()));
     let ours = space(&other, "Ours").await;
     add(&other, &ours, "Page", "needle").await;

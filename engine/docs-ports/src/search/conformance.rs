@@ -82,7 +82,7 @@ async fn put(index: &impl SearchIndex, pages: Vec<PageDocument>) {
 
 fn asks(text: &str) -> SearchQuery {
     let scope = Scope::Organization(org("org"));
-    SearchQuery { query: Query::parse(text), scope, after: None, limit: 100 }
+    SearchQuery { query: Query::parse(text), scope, after: None, limit: 100, tenant: "org".into() }
 }
 
 async fn hits(index: &impl SearchIndex, text: &str) -> Vec<PageHit> {
