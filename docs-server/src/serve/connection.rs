@@ -13,8 +13,13 @@ use tokio::{sync::Notify, time::Instant};
 
 use super::{ConnectionConfig, Pace, pace::Pacer, peer::Peer};
 
-/// Time without progress after which a connection with a request counts as stalled.
-const STALLED: Duration = Duration::from_millis(200);
+/// [`ConnectionConfig::STALLED`] for connections of an address that has more of them than the address that needs a
+/// connection.
+pub(super) const STALLED_BRIEFLY: Duration = Duration::from_millis(200);
+
+/// Maximum number of bytes that a client of HTTP/2 sends without a request, without a body that the application reads,
+/// and without reading a response. It exceeds the sum of the windows and heads of all streams.
+pub(super) const MAX_BYTES_WITHOUT_PROGRESS: usize = 4 << 20;
 
 /// A connection. Its task ends when the connection is [closed](Self::close).
 #[derive(Debug)]
@@ -46,6 +51,8 @@ struct State {
     head_since: Option<Instant>,
     /// Set if bytes arrived since the last request.
     has_read: bool,
+    /// Bytes that arrived since the last progress of a request.
+    without_progress: usize,
     /// Set once the first request head is complete.
     has_served: bool,
     /// Progress of writes to the socket.
@@ -74,6 +81,7 @@ impl Connection {
             received: Instant::now(),
             since: Instant::now(),
             has_read: false,
+            without_progress: 0,
             head_since: None,
             has_served: false,
             write: Pacer::new(pace),
@@ -122,13 +130,21 @@ impl Connection {
         std::mem::take(&mut self.state.lock().has_read)
     }
 
-    /// Records that bytes arrived.
-    pub(super) fn read(&self) {
+    /// Records that bytes arrived. Returns `false` if the client of an HTTP/2 connection has sent too many without
+    /// progress, such as only window updates.
+    pub(super) fn read(&self, bytes: usize) -> bool {
         let mut state = self.state.lock();
         state.has_read = true;
+        state.without_progress += bytes;
         if state.requests == 0 && state.head_since.is_none() {
             state.head_since = Some(Instant::now());
         }
+        !state.is_http2 || state.without_progress <= MAX_BYTES_WITHOUT_PROGRESS
+    }
+
+    /// Records progress of a request: its body was read, or its response.
+    pub(super) fn progress(&self) {
+        self.state.lock().without_progress = 0;
     }
 
     /// Records that the socket accepted bytes.
@@ -160,6 +176,7 @@ impl Connection {
             state.since = Instant::now();
         }
         state.requests += 1;
+        state.without_progress = 0;
         state.has_served = true;
         state.head_since = None;
     }
@@ -194,9 +211,9 @@ impl Connection {
         self.state.lock().responses.retain(|other| !Arc::ptr_eq(other, sending));
     }
 
-    /// Returns the current wait with its start, or `None` while the server works on a request or the client makes
-    /// progress.
-    pub(super) fn waits(&self, now: Instant) -> Option<(Wait, Instant)> {
+    /// Returns the current wait with its start, or `None` while the server works on a request or the client has made
+    /// progress within `stall`.
+    pub(super) fn waits(&self, now: Instant, stall: Duration) -> Option<(Wait, Instant)> {
         let state = self.state.lock();
         if state.is_closed {
             return None;
@@ -207,7 +224,7 @@ impl Connection {
             return Some((Wait::Request, state.head_since.unwrap_or(state.since)));
         }
         let receives = state.requests > 0 && state.receiving == state.requests;
-        let is_long = |since: Instant| now.saturating_duration_since(since) >= STALLED;
+        let is_long = |since: Instant| now.saturating_duration_since(since) >= stall;
         if let Some(since) = sent.filter(|since| is_long(*since)) {
             return Some((Wait::Stalled, since));
         }
@@ -217,20 +234,22 @@ impl Connection {
         Some((wait, since))
     }
 
-    /// Resets the HTTP/2 streams whose clients have not read for some time: the others of the connection belong to
-    /// other clients of a proxy. Returns `false` if there is none to reset.
+    /// Resets the HTTP/2 streams whose clients have not read for [`ConnectionConfig::STALLED`]: the others of the
+    /// connection belong to other clients of a proxy. Returns `false` if there is none to reset.
     pub(super) fn reset_stalled(&self, now: Instant) -> bool {
         let state = self.state.lock();
         if !state.is_http2 {
             return false;
         }
-        state.stalled(now).fold(false, |is_any, sending| sending.reset(now) | is_any)
+        state
+            .stalled(now, ConnectionConfig::STALLED)
+            .fold(false, |is_any, sending| sending.reset(now) | is_any)
     }
 
     /// Returns `true` if an HTTP/2 connection has requests beside those whose clients do not read.
-    pub(super) fn has_other_streams(&self, now: Instant) -> bool {
+    pub(super) fn has_other_streams(&self, now: Instant, stall: Duration) -> bool {
         let state = self.state.lock();
-        state.is_http2 && state.requests > state.stalled(now).count()
+        state.is_http2 && state.requests > state.stalled(now, stall).count()
     }
 
     /// Resets the HTTP/2 streams of clients that are too slow. Returns `true` if the connection must be closed, because
@@ -253,11 +272,11 @@ impl Connection {
 }
 
 impl State {
-    /// Responses that their clients have not read for some time.
-    fn stalled(&self, now: Instant) -> impl Iterator<Item = &Arc<Sending>> {
+    /// Responses that their clients have not read for the time of a stall.
+    fn stalled(&self, now: Instant, stall: Duration) -> impl Iterator<Item = &Arc<Sending>> {
         self.responses.iter().filter(move |sending| {
             let since = sending.pacer.lock().waiting_since();
-            since.is_some_and(|since| now.saturating_duration_since(since) >= STALLED)
+            since.is_some_and(|since| now.saturating_duration_since(since) >= stall)
         })
     }
 

@@ -55,10 +55,11 @@ impl Watched {
         let mut read = Vec::with_capacity(PREFACE.len());
         while read.len() < PREFACE.len() && PREFACE.starts_with(&read) {
             let mut rest = (&mut self.stream).take((PREFACE.len() - read.len()) as u64);
-            if rest.read_buf(&mut read).await? == 0 {
+            let bytes = rest.read_buf(&mut read).await?;
+            if bytes == 0 {
                 break;
             }
-            self.connection.read();
+            self.connection.read(bytes);
         }
         let is_http2 = read == PREFACE;
         self.replay = read.into();
@@ -108,8 +109,8 @@ impl AsyncRead for Watched {
         ready!(Pin::new(&mut this.stream).poll_read(cx, buffer))?;
         let read = buffer.filled().len() - before;
         this.turn += read;
-        if read > 0 {
-            this.connection.read();
+        if read > 0 && !this.connection.read(read) {
+            return Poll::Ready(Err(io::Error::other("the client sends frames without progress")));
         }
         Poll::Ready(Ok(()))
     }

@@ -22,8 +22,8 @@ use super::{connection::Connection, table::Table};
 const EXPECTED: usize = 1 << 20;
 /// Duration of that reservation. A longer request waits for something other than memory.
 const EXPECTED_FOR: Duration = Duration::from_secs(1);
-/// Divisor for the share of an address: each may use one in this number of the memory.
-const SHARE: usize = 2;
+/// Concurrent requests that are admitted although the memory is used up, for addresses that use none of it.
+const RESERVED: usize = 8;
 /// Maximum time that a request waits for memory.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Interval at which a waiting request checks again for a connection that can be closed.
@@ -41,6 +41,8 @@ pub(super) struct Memory {
 struct Used {
     all: usize,
     by: HashMap<Holder, usize>,
+    /// Requests that were admitted with [`Place::Reserved`].
+    reserved: usize,
 }
 
 /// The owner of memory: an address, or one connection of a trusted proxy.
@@ -65,10 +67,20 @@ pub(super) struct Charge {
     memory: Arc<Memory>,
     connection: Arc<Connection>,
     holder: Holder,
+    place: Place,
     /// Bytes of the response that are in memory.
     bytes: AtomicUsize,
     /// State of the reservation for a response that is being produced.
     expected: Mutex<Expected>,
+}
+
+/// The reason for which a request was admitted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    /// There was memory, or the response is an error.
+    Free,
+    /// It is one of the [`RESERVED`] ones.
+    Reserved,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,8 +97,9 @@ impl Memory {
         Arc::new(Self { most, used: Mutex::default(), freed: Notify::new() })
     }
 
-    /// Waits until there is memory for a response. If there is not enough, closes the stalled connection with the most
-    /// unread bytes. Returns `None` after [`PATIENCE`].
+    /// Waits until there is memory for a response. An address may use as much as it leaves free: one alone a half, two
+    /// together a third each. If there is not enough, ends the response that has been stalled longest, of the address
+    /// that uses most. Returns `None` after [`PATIENCE`].
     pub(super) async fn admit(
         self: &Arc<Self>,
         table: &Table,
@@ -97,10 +110,9 @@ impl Memory {
         let mut look = Instant::now();
         loop {
             let freed = self.freed.notified();
-            let full = match self.try_admit(holder) {
-                Ok(()) => return Some(Arc::new(self.charge(connection, holder))),
-                Err(full) => full,
-            };
+            if let Some(place) = self.try_admit(holder) {
+                return Some(Arc::new(self.charge(connection, place)));
+            }
             let now = Instant::now();
             if now >= end {
                 return None;
@@ -108,7 +120,7 @@ impl Memory {
             // All requests that wait are woken when memory is freed: only some of them look at all connections.
             if now >= look {
                 look = now + RETRY;
-                make_room(table, (connection, holder), full);
+                self.make_room(table);
             }
             tokio::select! {
                 () = freed => {}
@@ -119,33 +131,41 @@ impl Memory {
 
     /// Returns the charge of a response beyond the limit, such as an error response.
     pub(super) fn overdraw(self: &Arc<Self>, connection: &Arc<Connection>) -> Arc<Charge> {
-        let charge = self.charge(connection, Holder::of(connection));
+        let charge = self.charge(connection, Place::Free);
         *charge.expected.lock() = Expected::Over;
         Arc::new(charge)
     }
 
-    fn charge(self: &Arc<Self>, connection: &Arc<Connection>, holder: Holder) -> Charge {
+    fn charge(self: &Arc<Self>, connection: &Arc<Connection>, place: Place) -> Charge {
         Charge {
             memory: Arc::clone(self),
             connection: Arc::clone(connection),
-            holder,
+            holder: Holder::of(connection),
+            place,
             bytes: AtomicUsize::new(0),
             expected: Mutex::new(Expected::Counted),
         }
     }
 
-    fn try_admit(&self, holder: Holder) -> Result<(), Full> {
+    fn try_admit(&self, holder: Holder) -> Option<Place> {
         let mut used = self.used.lock();
         let own = used.by.get(&holder).copied().unwrap_or_default();
+        let free = self.most.saturating_sub(used.all);
         // Even with little memory, a server answers one request at a time.
-        if own > 0 && own + EXPECTED > self.most / SHARE {
-            return Err(Full::Share);
-        }
-        if used.all > 0 && used.all + EXPECTED > self.most {
-            return Err(Full::All);
-        }
+        let place = match () {
+            () if used.all == 0 || own + EXPECTED <= free => Place::Free,
+            () if own == 0 && used.reserved < RESERVED => Place::Reserved,
+            () => return None,
+        };
+        used.reserved += usize::from(place == Place::Reserved);
         used.add(holder, EXPECTED);
-        Ok(())
+        Some(place)
+    }
+
+    /// Ends the response that has been stalled longest, of the address that uses most.
+    fn make_room(&self, table: &Table) {
+        let used = self.used.lock();
+        table.end_stalled(|connection| used.by.get(&Holder::of(connection)).copied().unwrap_or_default());
     }
 
     fn add(&self, holder: Holder, bytes: usize) {
@@ -166,29 +186,11 @@ impl Memory {
     }
 }
 
-/// Ends stalled responses: those of the connection itself where its share is used up, or of the connection that holds
-/// most.
-fn make_room(table: &Table, (connection, holder): (&Arc<Connection>, Holder), full: Full) {
-    let is_other = |it: &Connection| it.id != connection.id;
-    let own = || connection.reset_stalled(Instant::now());
-    match full {
-        Full::Share => own() || table.close_unread(|it| is_other(it) && Holder::of(it) == holder),
-        Full::All => table.close_unread(is_other) || own(),
-    };
-}
-
 impl Used {
     fn add(&mut self, holder: Holder, bytes: usize) {
         self.all += bytes;
         *self.by.entry(holder).or_default() += bytes;
     }
-}
-
-/// The exhausted limit: the share of the holder, or all memory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Full {
-    Share,
-    All,
 }
 
 impl Charge {
@@ -245,7 +247,54 @@ impl Charge {
 impl Drop for Charge {
     fn drop(&mut self) {
         self.expected(Expected::Over);
+        if self.place == Place::Reserved {
+            self.memory.used.lock().reserved -= 1;
+        }
         let bytes = self.bytes.load(Ordering::Relaxed);
         self.free(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docs_http::TrustedProxies;
+
+    use super::{super::peer::Peer, *};
+
+    fn holder(number: u8) -> Holder {
+        Holder::Network(IpAddr::from([192, 0, 2, number]))
+    }
+
+    #[test]
+    fn addresses_share_the_memory_and_leave_some_free() {
+        for addresses in [1, 2, 20] {
+            let memory = Memory::new(84 * EXPECTED);
+            for _ in 0..84 {
+                for address in 0..addresses {
+                    memory.try_admit(holder(address));
+                }
+            }
+            let used = memory.used.lock();
+            let least = used.by.values().min().expect("an address");
+            assert!(*least >= 84 / (usize::from(addresses) + 1) * EXPECTED, "{addresses}: {:?}", used.by);
+            assert!(used.all + least <= memory.most + EXPECTED, "{addresses}: {:?}", used.by);
+        }
+    }
+
+    #[test]
+    fn addresses_without_responses_have_reserved_places() {
+        let memory = Memory::new(10 * EXPECTED);
+        let proxies = TrustedProxies::default();
+        let address = "192.0.2.1:1".parse().expect("an address");
+        let pace = super::super::ConnectionConfig::RESPONSE_PACE;
+        let connection = Arc::new(Connection::new(1, Peer::new(address, &proxies), pace));
+        memory.add(holder(1), 20 * EXPECTED);
+        assert_eq!(memory.try_admit(holder(1)), None, "it uses the memory");
+        let admitted: Vec<_> = (2..).map_while(|number| memory.try_admit(holder(number))).collect();
+        assert_eq!(admitted, [Place::Reserved; RESERVED]);
+        let charge = memory.charge(&connection, Place::Reserved);
+        charge.expected(Expected::Over);
+        drop(charge);
+        assert_eq!(memory.try_admit(holder(100)), Some(Place::Reserved));
     }
 }

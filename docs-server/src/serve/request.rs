@@ -98,6 +98,9 @@ impl Body for Received {
                 let frame = frame.transpose().map_err(io::Error::other)?;
                 let bytes = frame.as_ref().and_then(Frame::data_ref).map_or(0, Bytes::len);
                 this.pacer.progress(Instant::now(), bytes);
+                if bytes > 0 {
+                    this.connection.progress();
+                }
                 Poll::Ready(frame.map(Ok))
             }
             Poll::Pending if this.is_late(cx) => {

@@ -97,6 +97,7 @@ impl AsRef<[u8]> for Piece {
 
 impl Drop for Piece {
     fn drop(&mut self) {
+        self.chunk.held.ticket.0.progress();
         let mut pacer = self.chunk.held.sending.pacer.lock();
         let is_waiting = pacer.waiting_since().is_some();
         pacer.progress(Instant::now(), self.end - self.start);

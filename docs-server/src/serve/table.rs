@@ -10,7 +10,7 @@ use tokio::{
 
 use super::{
     ConnectionConfig,
-    connection::{Connection, Wait},
+    connection::{Connection, STALLED_BRIEFLY, Wait},
     peer::Peer,
 };
 
@@ -82,11 +82,18 @@ impl Table {
         let mut state = self.state.lock();
         let of_network = state.networks.get(&peer.network).copied().unwrap_or_default();
         let is_over_share = !peer.is_trusted && of_network >= self.most_per_network;
-        if is_over_share && !state.close_one(|connection| connection.peer.network == peer.network) {
+        let is_own = |connection: &Connection| connection.peer.network == peer.network;
+        if is_over_share
+            && !state.close_one(|connection, _| is_own(connection).then_some(ConnectionConfig::STALLED))
+        {
             return Admission::Refused;
         }
+        let stall = |_: &Connection, others| match others > of_network {
+            true => Some(STALLED_BRIEFLY),
+            false => Some(ConnectionConfig::STALLED),
+        };
         if state.connections.len() - state.ending >= self.most
-            && (state.ending >= MAX_ENDING || !state.close_one(|_| true))
+            && (state.ending >= MAX_ENDING || !state.close_one(stall))
         {
             return Admission::Full;
         }
@@ -100,24 +107,24 @@ impl Table {
 
     /// Closes a connection that waits for its client, to free its descriptor.
     pub(super) fn close_one(&self) -> bool {
-        self.state.lock().close_one(|_| true)
+        self.state.lock().close_one(|_, _| Some(STALLED_BRIEFLY))
     }
 
-    /// Closes the stalled connection with the most unread response bytes, among those that match.
-    pub(super) fn close_unread(&self, matches: impl Fn(&Connection) -> bool) -> bool {
+    /// Ends the response that has been stalled longest, among the connections with the highest usage.
+    pub(super) fn end_stalled(&self, usage: impl Fn(&Connection) -> usize) {
         let now = Instant::now();
         let mut state = self.state.lock();
-        let stalled = state.connections.values().filter(|connection| {
-            // The cheap tests first: most connections hold nothing.
-            connection.unread() > 0
-                && matches(connection)
-                && matches!(connection.waits(now), Some((Wait::Stalled, _)))
+        let stalled = state.connections.values().filter_map(|connection| {
+            // The cheap test first: most connections hold nothing.
+            let wait = (connection.unread() > 0).then(|| connection.waits(now, ConnectionConfig::STALLED))?;
+            let (Wait::Stalled, since) = wait? else { return None };
+            Some(((usage(connection), now.saturating_duration_since(since)), connection))
         });
-        let Some(most) = stalled.max_by_key(|connection| connection.unread()).cloned() else { return false };
-        if !most.reset_stalled(now) {
-            state.close(&most);
+        let Some((_, longest)) = stalled.max_by_key(|(rank, _)| *rank) else { return };
+        let longest = Arc::clone(longest);
+        if !longest.reset_stalled(now) {
+            state.close(&longest);
         }
-        true
     }
 
     /// Closes connections of clients that are too slow, and, if the server stops, those without a request.
@@ -158,19 +165,22 @@ pub(super) enum Stops {
 }
 
 impl State {
-    /// Closes the connection that has waited longest for its client, of the network with the most connections, among
-    /// those that match.
-    fn close_one(&mut self, matches: impl Fn(&Connection) -> bool) -> bool {
+    /// Closes the connection that has waited longest for its client, of the network with the most connections. `stall`
+    /// returns the time of a stall for a connection and the number of connections of its network, or `None` to exclude
+    /// the connection.
+    fn close_one(&mut self, stall: impl Fn(&Connection, usize) -> Option<Duration>) -> bool {
         let now = Instant::now();
-        let waiting = self.connections.values().filter(|connection| matches(connection));
-        let waiting = waiting.filter(|connection| !connection.has_other_streams(now));
-        let waiting = waiting.filter_map(|connection| {
-            let (wait, since) = connection.waits(now)?;
+        let waiting = self.connections.values().filter_map(|connection| {
             // A proxy has many connections on behalf of many clients, so its count is ignored.
             let others = match connection.peer.is_trusted {
                 true => 1,
                 false => self.networks.get(&connection.peer.network).copied().unwrap_or_default(),
             };
+            let stall = stall(connection, others)?;
+            let (wait, since) = connection.waits(now, stall)?;
+            if connection.has_other_streams(now, stall) {
+                return None;
+            }
             Some(((others, wait, now.saturating_duration_since(since)), connection))
         });
         let Some((_, longest)) = waiting.max_by_key(|(rank, _)| *rank) else { return false };
@@ -232,7 +242,7 @@ mod tests {
     }
 
     fn is_open(registered: &Registered) -> bool {
-        registered.connection.waits(Instant::now()).is_some()
+        registered.connection.waits(Instant::now(), ConnectionConfig::STALLED).is_some()
     }
 
     #[tokio::test(start_paused = true)]

@@ -211,6 +211,23 @@ async fn streams_that_are_reset_at_once_end_the_connection() {
 }
 
 #[tokio::test]
+async fn frames_without_progress_end_the_connection() {
+    let server = proxied(patient()).await;
+    let path = server.file(&distinct(3_000_000)).await;
+    let mut proxy = server.connect_from(2).await;
+    proxy.begin_http2(0).await;
+    proxy.send(&request(1, &path)).await;
+    let flood = open_window(0, 1).repeat(100_000);
+    let mut sent = 0;
+    // A write fails once the server has closed the connection.
+    while sent < 64 << 20 && proxy.try_send(&flood).await {
+        sent += flood.len();
+    }
+    assert!(sent < 64 << 20, "{sent} bytes");
+    server.answers(1).await;
+}
+
+#[tokio::test]
 async fn an_http2_connection_without_requests_is_closed() {
     let config = ConnectionConfig { head_timeout: SHORT, idle_timeout: 2 * SHORT, ..patient() };
     let server = proxied(config).await;

@@ -50,12 +50,7 @@ async fn a_large_response_read_in_small_pieces_arrives_whole() {
     let (bytes, piece, pause) = (distinct(3_000_000), 60_000, SHORT / 15);
     assert!(pause * 50 > 3 * SHORT && bytes.len() == 50 * piece, "reading takes longer than a stall");
     let path = server.file(&bytes).await;
-    // A small buffer, so that the server waits for the client and not for the operating system.
-    let socket = TcpSocket::new_v4().expect("a socket");
-    socket.set_recv_buffer_size(16 * 1024).expect("a buffer");
-    let mut slow = Raw::connect_by(socket, server.address, 1).await;
-    slow.send(format!("GET {path} HTTP/1.1\r\nhost: a\r\n\r\n").as_bytes()).await;
-    assert!(slow.head().await.starts_with("http/1.1 200"));
+    let mut slow = begin_reading(&server, &path).await;
     let mut ticks = tokio::time::interval(pause);
     for part in bytes.chunks(piece) {
         ticks.tick().await;
@@ -63,6 +58,42 @@ async fn a_large_response_read_in_small_pieces_arrives_whole() {
     }
     slow.send(GET).await;
     assert_eq!(slow.status().await, 200, "the connection goes on");
+}
+
+/// Connects with a small buffer, so that the server waits for the client and not for the operating system, and requests
+/// a file.
+async fn begin_reading(server: &Running, path: &str) -> Raw {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.set_recv_buffer_size(16 * 1024).expect("a buffer");
+    let mut client = Raw::connect_by(socket, server.address, 1).await;
+    client.send(format!("GET {path} HTTP/1.1\r\nhost: a\r\n\r\n").as_bytes()).await;
+    assert!(client.head().await.starts_with("http/1.1 200"));
+    client
+}
+
+#[tokio::test]
+async fn a_pause_does_not_end_a_response_while_others_wait() {
+    let server = Running::with(ConnectionConfig { response_bytes: 1 << 20, ..patient() }).await;
+    let bytes = distinct(3_000_000);
+    let path = server.file(&bytes).await;
+    let mut slow = begin_reading(&server, &path).await;
+    let mut waiting = server.connect().await;
+    waiting.send(GET).await;
+    server.answers(2).await;
+    let early = tokio::time::timeout(4 * SHORT, waiting.status()).await;
+    assert!(early.is_err(), "the response of the address uses the memory");
+    assert!(slow.exactly(bytes.len()).await == bytes, "the response is complete");
+    assert_eq!(waiting.status().await, 200);
+}
+
+#[tokio::test]
+async fn a_stalled_response_ends_where_others_of_its_address_wait() {
+    let server = Running::with(ConnectionConfig { response_bytes: 1 << 20, ..patient() }).await;
+    let bytes = distinct(3_000_000);
+    let path = server.file(&bytes).await;
+    let mut unread = begin_reading(&server, &path).await;
+    server.answers(1).await;
+    assert!(unread.closed().await.len() < bytes.len());
 }
 
 #[tokio::test]
