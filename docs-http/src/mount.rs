@@ -7,7 +7,7 @@ use docs_core::{
     Actor, BoxFuture, Platform,
     platform::own_paths::{FILES, SAML, WEBHOOKS},
 };
-use poem::{EndpointExt as _, Route};
+use poem::{EndpointExt as _, Middleware as _, Route};
 use poem_openapi::OpenApiService;
 use url::Url;
 
@@ -71,9 +71,10 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
         config.server_url = Some(format!("{path}{}", config.api_path));
     }
     let deliveries = RateLimiter::new(config.rate_limit.clone(), config.trusted_proxies.clone());
+    let reads = RateLimiter::new(config.rate_limit.clone(), config.trusted_proxies.clone());
     let (routes, files_host) = match platform.urls().files_origin() {
-        None => (files(platform), None),
-        Some(_) => (moved_files(platform), Some((platform.clone(), files(platform)))),
+        None => (files(platform, &reads), None),
+        Some(_) => (moved_files(platform), Some((platform.clone(), files(platform, &reads)))),
     };
     let webhooks = GitWebhooks { platform: platform.clone(), budget: config.body_budget.for_anonymous() };
     let routes = routes.at(format!("/{WEBHOOKS}/git/:space"), webhooks.with(deliveries));
@@ -99,14 +100,14 @@ const FILE_PATHS: [&str; 4] = [
     "/:owner/openapi/:slug",
 ];
 
-/// The routes of the bytes of files.
-fn files(platform: &Platform) -> Route {
+/// The routes of the bytes of files. Their requests have a count of their own: a page can show many files.
+fn files(platform: &Platform, limit: &RateLimiter) -> Route {
     let [space, pdf, spec, published] = FILE_PATHS.map(|path| format!("/{FILES}{path}"));
     Route::new()
-        .at(space, Isolated(ReadOnly(Files::of_space(platform))))
-        .at(pdf, Isolated(ReadOnly(PdfFiles(platform.clone()))))
-        .at(spec, Isolated(ReadOnly(Files::of_spec(platform))))
-        .at(published, Isolated(ReadOnly(Files::of_published_spec(platform))))
+        .at(space, limit.transform(Isolated(ReadOnly(Files::of_space(platform)))))
+        .at(pdf, limit.transform(Isolated(ReadOnly(PdfFiles(platform.clone())))))
+        .at(spec, limit.transform(Isolated(ReadOnly(Files::of_spec(platform)))))
+        .at(published, limit.transform(Isolated(ReadOnly(Files::of_published_spec(platform)))))
 }
 
 /// The addresses of files on hosts that do not serve them.

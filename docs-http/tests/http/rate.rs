@@ -236,15 +236,50 @@ async fn a_header_that_names_nobody_counts_for_the_proxy_that_sent_it() {
     assert_eq!(left(&app, "10.0.0.1", &[]).await, Some(1));
 }
 
-#[tokio::test]
-async fn deliveries_of_hosts_are_counted_by_address() {
-    let clock = ManualClock::default();
-    let limit = NonZeroU32::new(LIMIT).map(|limit| RateLimit::per_minute(limit).clock(clock.clone()));
+/// Returns the application of a platform, with the limit.
+fn platform_app(files_origin: Option<&str>) -> HttpApp {
+    let limit =
+        NonZeroU32::new(LIMIT).map(|limit| RateLimit::per_minute(limit).clock(ManualClock::default()));
     let (store, objects) =
         (Arc::new(docs_memstore::MemStore::new()), Arc::new(docs_memstore::MemObjects::new()));
-    let platform = docs_core::Platform::builder(store, objects).build();
+    let mut builder = docs_core::Platform::builder(store, objects);
+    if let Some(origin) = files_origin {
+        builder = builder.files_origin(origin);
+    }
     let config = HttpConfig { rate_limit: limit, ..HttpConfig::default() };
-    let app = docs_http::routes(&platform, config).expect("no problems");
+    docs_http::routes(&builder.build(), config).expect("no problems")
+}
+
+#[tokio::test]
+async fn requests_for_files_are_counted_by_address() {
+    let here = platform_app(None);
+    let host = "files.example.com";
+    let elsewhere = platform_app(Some(&format!("https://{host}")));
+    for (app, base) in [(&here, String::new()), (&elsewhere, format!("https://{host}"))] {
+        let paths =
+            ["/files/a/b/c.png", "/files/a/pdf/b/c.pdf", "/files/a/openapi/b/c.json", "/files/a/openapi/b"];
+        for (path, left) in paths.into_iter().zip([2, 1, 0]) {
+            assert_eq!(
+                told(&ask(app, &format!("{base}{path}"), None, 1).await),
+                (404, Some(left)),
+                "{base}{path}"
+            );
+        }
+        for path in paths {
+            assert_eq!(
+                told(&ask(app, &format!("{base}{path}"), None, 1).await),
+                (429, Some(0)),
+                "{base}{path}"
+            );
+        }
+        assert_eq!(told(&ask(app, &format!("{base}{}", paths[0]), None, 2).await), (404, Some(2)));
+    }
+    assert_eq!(told(&ask(&here, "/v1/user", None, 1).await), (401, Some(2)), "the API has another count");
+}
+
+#[tokio::test]
+async fn deliveries_of_hosts_are_counted_by_address() {
+    let app = platform_app(None);
     let deliver = async |from| {
         let address = SocketAddr::from(([192, 0, 2, from], 4711));
         let (mut parts, ()) =
