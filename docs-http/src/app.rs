@@ -211,7 +211,7 @@ where
     let metrics = Arc::new(config.registry.map_or_else(Metrics::default, Metrics::beside));
     let server = config.server_url.unwrap_or_else(|| config.api_path.clone());
     let (origin, examples) = (Origin::new::<T>(&about, &server), about.examples);
-    let service = unchecked(api, about, Arc::clone(&metrics)).server(server);
+    let service = unchecked(api, about, Arc::clone(&metrics)).server(server.clone());
     let document = openapi::made::document(origin, || openapi::finished(&service.spec(), examples))?;
     let challenge = authenticator.challenge();
     let authenticator: SharedAuthenticator<A::Actor> = authenticator;
@@ -233,7 +233,7 @@ where
         )
         .at(format!("/{}", own_paths::OPENAPI), ReadOnly(Fixed::new(document.as_bytes().to_vec(), JSON)));
     #[cfg(feature = "explorer")]
-    let route = crate::explorer::mount(route)?;
+    let route = crate::explorer::mount(route, &server)?;
     let files_of = further.files_host.as_ref().map(|(platform, _)| platform.clone());
     let route = match further.files_host {
         Some((platform, files)) => ByHost::new(&platform, files, route.boxed()).boxed(),

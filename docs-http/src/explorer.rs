@@ -6,8 +6,12 @@
 //! the browser caches the script.
 
 use docs_core::platform::own_paths::EXPLORER;
-use poem::{Endpoint, IntoResponse as _, Response, Route, endpoint::make_sync, web::Redirect};
+use poem::{
+    Endpoint, EndpointExt as _, IntoResponse as _, Response, Route, endpoint::make_sync, http::header,
+    middleware::SetHeader, web::Redirect,
+};
 use poem_openapi::OpenApiService;
+use url::Url;
 
 use crate::{
     endpoints::{Fixed, ReadOnly},
@@ -29,13 +33,24 @@ const PAGE: &str = r#"<!DOCTYPE html>
 </html>
 "#;
 
+/// The content security policy of the page, on which users enter tokens. RapiDoc adds `style` elements to its page and
+/// shows responses as `blob` addresses.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data: blob:; \
+    media-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self'";
+
+/// Returns the policy with the origin of the API, if the document states one.
+fn policy(server_url: &str) -> String {
+    let origin = Url::parse(server_url).ok().map(|url| format!(" {}", url.origin().ascii_serialization()));
+    format!("{POLICY}{}", origin.unwrap_or_default())
+}
+
 /// Adds the page and its script. Their addresses are relative, so they work under any mount path.
-pub(crate) fn mount(route: Route) -> Result<Route, Problems> {
+pub(crate) fn mount(route: Route, server_url: &str) -> Result<Route, Problems> {
+    let policy = SetHeader::new().overriding(header::CONTENT_SECURITY_POLICY, policy(server_url));
     let script = script().ok_or_else(|| Problems::one("the script of the API explorer is missing"))?;
-    Ok(route.at(format!("/{EXPLORER}"), ReadOnly(Fixed::new(PAGE, "text/html; charset=utf-8"))).at(
-        format!("/{EXPLORER}/explorer.js"),
-        ReadOnly(Fixed::new(script, "text/javascript; charset=utf-8")),
-    ))
+    let page = ReadOnly(Fixed::new(PAGE, "text/html; charset=utf-8")).with(policy);
+    let script = ReadOnly(Fixed::new(script, "text/javascript; charset=utf-8"));
+    Ok(route.at(format!("/{EXPLORER}"), page).at(format!("/{EXPLORER}/explorer.js"), script))
 }
 
 /// Redirects from the root of the application to the page.
@@ -54,6 +69,15 @@ fn script() -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_policy_allows_connections_to_the_api_only() {
+        assert!(policy("/v1").ends_with("; connect-src 'self'"));
+        assert!(
+            policy("https://docs.example.com/a/v1")
+                .ends_with("; connect-src 'self' https://docs.example.com")
+        );
+    }
 
     #[test]
     fn the_page_asks_nobody_but_this_server() {

@@ -8,6 +8,7 @@ mod admin;
 mod bounds;
 mod connections;
 mod durable;
+mod explorer;
 mod flags;
 mod git;
 mod guides;
