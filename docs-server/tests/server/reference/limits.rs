@@ -62,6 +62,10 @@ fn connections() -> Table {
         ("Minimum rate of a request body that takes longer", rate(config.request_pace)),
         ("Wait for a client to read more of a response", amount(Amount::Time(config.response_pace.stall))),
         ("Minimum rate of a response that takes longer", rate(config.response_pace)),
+        (
+            "Wait for a client to read, where others wait for the memory of its response",
+            amount(Amount::Time(ConnectionConfig::STALLED)),
+        ),
         ("Unread responses of all clients together", amount(Amount::Bytes(config.response_bytes as u64))),
         ("Request body without a user token", amount(Amount::Bytes(AnonymousBodyLimit::DEFAULT.0 as u64))),
         ("All request bodies in memory", amount(Amount::Bytes(BodyBudget::DEFAULT_BYTES as u64))),

@@ -48,11 +48,29 @@ pub(super) const INPUTS: &[Input] = &[Input {
             "docs-server/tests/server/connections/http2.rs::streams_that_are_reset_at_once_end_the_connection",
         ).measured("streams that are reset"),
         bound(
+            "Bytes that an HTTP/2 connection sends without progress of a request",
+            "docs-server/src/serve/connection.rs::MAX_BYTES_WITHOUT_PROGRESS",
+            Beyond::Closed,
+            "docs-server/tests/server/connections/http2.rs::frames_without_progress_end_the_connection",
+        ).within("streams of proxies"),
+        bound(
+            "Time without progress of a response that uses the memory that others wait for",
+            "docs-server/src/serve/config.rs::STALLED",
+            Beyond::Closed,
+            "docs-server/tests/server/connections/responses.rs::a_stalled_response_ends_where_others_of_its_address_wait",
+        ).within("unread responses"),
+        bound(
             "Bytes of unread responses of all clients",
             "docs-server/src/serve/config.rs::RESPONSE_BYTES",
             Beyond::Queued,
             "docs-server/tests/server/connections/responses.rs::requests_of_a_client_that_does_not_read_wait",
         ).measured("unread responses"),
+        bound(
+            "Requests of addresses without unread responses that are admitted beyond these bytes",
+            "docs-server/src/serve/memory.rs::RESERVED",
+            Beyond::Queued,
+            "docs-server/src/serve/memory.rs::addresses_without_responses_have_reserved_places",
+        ).within("unread responses"),
         bound(
             "Bytes of a request body without a user token",
             "docs-http/src/wire/budget.rs::DEFAULT",
