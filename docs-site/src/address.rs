@@ -118,8 +118,8 @@ pub(crate) struct Addresses {
     /// The page trees of the referenced spaces.
     pub(crate) frames: HashMap<SpaceId, Arc<Frame>>,
     loads: Loads,
-    /// The page trees with computed pages, each with the tag of their sources. The rendered output then depends on these
-    /// sources too.
+    /// The page trees with computed pages, each with the tag of their sources. The rendered output then depends on
+    /// these sources too.
     pub(crate) computed: Vec<(SpaceId, EntityTag)>,
     /// `true` if a space was missing although the site lists it, or was newer than the site record. The rendered
     /// output then must not be cached under the site record.

@@ -15,8 +15,8 @@ use quick_cache::{Weighter, sync::Cache};
 use tokio::sync::Semaphore;
 
 /// The maximum number of bytes of descriptions that a page shows as Markdown. Further descriptions are shown as plain
-/// text. A line of words does not count, and each possible mark counts as [`MARK_BYTES`], because marks take most of the
-/// time of parsing.
+/// text. A line of words does not count, and each possible mark counts as [`MARK_BYTES`], because marks take most of
+/// the time of parsing.
 const MAX_BYTES: usize = 512 << 10;
 const MARK_BYTES: usize = 16;
 /// The maximum memory in bytes of the cached descriptions.

@@ -78,32 +78,48 @@ async fn deep_entries_take_memory_that_follows_the_pages() {
     assert!(said.contains(&format!("{} pages skipped", entries - pages)), "{said}");
 }
 
-#[tokio::test]
-async fn computed_pages_of_a_space_are_bounded_in_all_places_together() {
-    let mut measured = Measured::begin();
-    let setting = Setting::new().await;
+/// Imports a space with the pages of a specification of 2,000 tags in 200 places.
+async fn import_computed_pages(setting: &Setting) {
     let tags: Vec<_> =
         (0..2_000).map(|number| json!({ "name": format!("t{number}"), "summary": "a" })).collect();
     let text =
         json!({ "openapi": "3.1.0", "info": { "title": "x", "version": "1" }, "tags": tags, "paths": {} });
     let put = PutOpenApiSpec { source: SpecSource::Text(text.to_string()) };
-    setting
-        .platform
-        .as_actor(&setting.admin)
-        .org(&setting.org)
-        .openapi_spec("api")
-        .put(put)
-        .await
-        .expect("put");
+    let specs = setting.platform.as_actor(&setting.admin).org(&setting.org);
+    specs.openapi_spec("api").put(put).await.expect("put");
     setting.platform.settle().await.expect("settled");
     let block = "* ```yaml\n  type: builtin:openapi\n  dependencies:\n    spec:\n      ref: {kind: openapi, spec: api}\n  ```\n";
     let packed = contents(block.repeat(200));
     assert!(packed.len() < 400, "{} bytes", packed.len());
     setting.serve("application/zip", packed);
     setting.import("zip").await.expect("imported");
+}
+
+#[tokio::test]
+async fn computed_pages_of_a_space_are_bounded_in_all_places_together() {
+    let mut measured = Measured::begin();
+    let setting = Setting::new().await;
+    import_computed_pages(&setting).await;
     measured.restart();
     let pages = setting.pages().await;
     assert_eq!(count(&pages), MAX_COMPUTED_PAGES);
     assert_eq!(setting.pages().await, pages, "those that are left out are always the same");
     assert!(measured.peak() < 40 * MB, "{} MB", measured.peak() / MB);
+}
+
+#[tokio::test]
+async fn reading_a_computed_page_does_not_generate_all() {
+    let mut measured = Measured::begin();
+    let setting = Setting::new().await;
+    import_computed_pages(&setting).await;
+    let pages = setting.pages().await;
+    let reader = setting.platform.as_actor(&setting.admin);
+    for page in pages.iter().rev().take(3) {
+        let RevisionPage::Document(page) = page else { panic!("{page:?}") };
+        measured.restart();
+        let read = reader.space(&setting.space).content().get_page(&page.base.id, Shown::default()).await;
+        let RevisionPage::Document(read) = read.expect("a page") else { panic!("it has no content") };
+        assert_eq!(read.base.title, page.base.title);
+        assert!(measured.peak() < MB / 2, "{} bytes", measured.peak());
+    }
 }

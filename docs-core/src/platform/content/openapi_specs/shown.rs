@@ -88,8 +88,8 @@ impl Platform {
 }
 
 impl SpecSubject {
-    /// Returns the subjects that a document shows, by the slug of their specification: the first ones, up to the limit of
-    /// a page.
+    /// Returns the subjects that a document shows, by the slug of their specification: the first ones, up to the limit
+    /// of a page.
     #[must_use]
     pub fn shown_in(document: &Document) -> BTreeMap<String, Vec<Self>> {
         let blocks = document.parts().filter_map(|part| match part {
