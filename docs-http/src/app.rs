@@ -44,12 +44,13 @@ pub struct HttpConfig {
     /// that of the API, and with [`routes`](crate::routes) below that of the platform's
     /// [`base_url`](docs_core::platform::Builder::base_url).
     pub server_url: Option<String>,
-    /// The rate limit per client; none if absent. Requests to the API, for files and from Git hosts have separate counts.
+    /// The rate limit per client; none if absent. Requests to the API, for files and from Git hosts have separate
+    /// counts.
     pub rate_limit: Option<RateLimit>,
     /// The proxies trusted by the rate limit to state client addresses.
     pub trusted_proxies: TrustedProxies,
-    /// The authentication of the embedding application, for [`routes`](crate::routes). If absent, only tokens of the platform are
-    /// accepted. [`assemble`] takes an authenticator.
+    /// The authentication of the embedding application, for [`routes`](crate::routes). If absent, only tokens of the
+    /// platform are accepted. [`assemble`] takes an authenticator.
     pub sign_in: Option<HostSignIn>,
     /// Sign-in through the SAML providers of organizations, for [`routes`](crate::routes); disabled if absent.
     pub saml: Option<SamlPages>,

@@ -59,8 +59,8 @@ impl ConnectionConfig {
     pub const REQUEST_PACE: Pace = Pace { stall: Duration::from_secs(20), bytes_per_second: 1_024 };
     /// The default of [`response_pace`](Self::response_pace).
     pub const RESPONSE_PACE: Pace = Pace { stall: Duration::from_secs(30), bytes_per_second: 1_024 };
-    /// Time without progress after which a request counts as stalled, so that it can be ended to make room for others. A
-    /// client that reads 30 kB a second pauses for less.
+    /// Time without progress after which a request counts as stalled, so that it can be ended to make room for others.
+    /// A client that reads 30 kB a second pauses for less.
     pub const STALLED: Duration = Duration::from_secs(3);
     /// The default of [`max_streams`](Self::max_streams).
     pub const MAX_STREAMS: u32 = 64;

@@ -140,8 +140,8 @@ impl From<SearchError> for Error {
 ///   [`position`](SearchIndex::position) returns, or never.
 /// - A page matches if every [`Need`] of the query is met in one of its fields. Hits are in the order of [`Rank`], with
 ///   the scores of [`scores`]. A query without needs matches nothing.
-/// - For inexact matches of a word, an index visits at most [`Word::visits`] words, so in a very large index, pages that
-///   match only with a typo or by a short prefix can be missing.
+/// - For inexact matches of a word, an index visits at most [`Word::visits`] words, so in a very large index, pages
+///   that match only with a typo or by a short prefix can be missing.
 /// - A hit has the excerpts and the hash of its page's text. The texts are read one at a time, and only for the
 ///   returned pages.
 #[async_trait]

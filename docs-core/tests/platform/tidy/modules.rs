@@ -1,8 +1,9 @@
 //! The modules of a crate and the names that each takes from another, read from the tokens of its source.
 //!
 //! Paths in `use` lines, in code, in macros and in the strings of attributes are resolved through re-exports to the
-//! file that defines the name. Methods are not resolved: a type can have methods in several files, which call each other. A name that nothing in the
-//! source defines, such as one made by a macro, belongs to the module that its path ends in.
+//! file that defines the name. Methods are not resolved: a type can have methods in several files, which call each
+//! other. A name that nothing in the source defines, such as one made by a macro, belongs to the module that its path
+//! ends in.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
