@@ -28,7 +28,7 @@ pub(crate) struct FoundPage<P> {
 pub(crate) async fn find_page<P: PageForm>(
     (visit, cache): (&Visit, &PageCache<P>),
     base: PageKey,
-    render: impl Future<Output = Result<P>>,
+    render: impl Future<Output = Result<P>> + Send,
 ) -> Result<FoundPage<P>> {
     let entry = match cache.get_value_or_guard_async(&base).await {
         Ok(entry) => entry,
@@ -55,7 +55,7 @@ pub(crate) async fn find_page<P: PageForm>(
 async fn find_version<P: PageForm>(
     (visit, cache): (&Visit, &PageCache<P>),
     (base, sources): (PageKey, &Sources),
-    render: impl Future<Output = Result<P>>,
+    render: impl Future<Output = Result<P>> + Send,
 ) -> Result<FoundPage<P>> {
     let Some(versions) = versions(visit, &base.space.frame.space, sources).await? else {
         return Ok(replace(cache, base, render.await?));

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// A form of a page that is cached, such as HTML.
-pub(crate) trait PageForm {
+pub(crate) trait PageForm: Send + Sync {
     fn basis(&self) -> &Basis;
 
     /// The approximate memory in bytes, including the compressed form: a cache weighs a page only once, on

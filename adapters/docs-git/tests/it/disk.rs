@@ -323,10 +323,10 @@ async fn what_needs_no_connection_is_refused_beforehand() {
     let main = "refs/heads/main";
     for (url, reference, part) in [
         ("file:///srv/docs", main, "repositories from its own disk"),
-        ("ssh://example.com/docs", main, "must be an `https`, `http` or `git` URL"),
+        ("ssh://example.com/docs", main, "must be an `https` or `http` URL"),
         ("http://10.0.0.1/docs.git", main, "not a public address"),
         ("http://[::1]/docs.git", main, "not a public address"),
-        ("git://example.com/docs.git", main, "only `https`"),
+        ("git://example.com/docs.git", main, "must be an `https` or `http` URL"),
         ("http://2130706433/docs.git", main, "not a public address"),
         ("https://example.com/docs.git", "refs/heads/../x", "full name"),
         ("https://example.com/docs.git", "main", "full name"),
