@@ -128,7 +128,7 @@ fn footnotes_take_work_that_follows_their_number() {
         let text = footnotes(count);
         let mut document = None;
         let steps = steps_of(|| document = Some(parse(&text))) / text.len() as u64;
-        assert!(steps <= 30, "{count} footnotes: {steps} steps a byte");
+        assert!(steps <= 20, "{count} footnotes: {steps} steps a byte");
         let document = document.expect("a document");
         assert_eq!(parse(&print(&document).expect("written")), document, "{count} footnotes");
     }
