@@ -253,7 +253,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-site/src/descriptions.rs::MAX_PARSES",
                 Beyond::Queued,
                 "docs-site/src/descriptions.rs::equal_descriptions_are_parsed_once",
-            ),
+            ).within("shown operations"),
             bound(
                 "Levels of a complete page tree",
                 "docs-site/src/page/tree.rs::MAX_DEPTH",
@@ -301,13 +301,13 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-site/src/descriptions.rs::MAX_BYTES",
                 Beyond::Text,
                 "docs-site/src/descriptions.rs::descriptions_beyond_the_bound_are_plain_text",
-            ),
+            ).within("shown operations"),
             bound(
                 "Operations and schemas after which no further reusable content is searched for them",
                 "docs-site/src/gather.rs::MAX_SUBJECTS",
                 Beyond::LeftOut,
                 "docs-site/src/gather.rs::specifications_of_reusable_contents_beyond_the_bound_are_not_looked_up",
-            ),
+            ).within("shown operations"),
             bound(
                 "Nesting of reusable contents",
                 "docs-site/src/render/mod.rs::MAX_REUSE_DEPTH",
