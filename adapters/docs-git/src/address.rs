@@ -44,7 +44,9 @@ impl Address {
         match url.scheme() {
             "https" | "http" => Self::web(url),
             "file" if outbound == Outbound::Files => Self::disk(&url),
-            "file" => Err(GitError::Refused("this server does not read repositories from its own disk".to_owned())),
+            "file" => {
+                Err(GitError::Refused("this server does not read repositories from its own disk".to_owned()))
+            }
             _ => Err(GitError::Url("must be an `https` or `http` URL".to_owned())),
         }
     }

@@ -16,18 +16,18 @@ const SKIPPED: &[&str] =
 const BOUND_WORDS: &[&str] = &["MAX", "MOST", "LIMIT", "LONGEST", "DEPTH", "LEVELS"];
 /// Ambiguous constant names in a file, with the constant that each resolves to.
 const IMPORTED: &[(&str, &str)] = &[
-    ("engine/docs-content/src/evaluate.rs::MAX_STEPS", "engine/docs-expression/src/lib.rs::MAX_STEPS"),
+    ("engine/docs-content/src/evaluate.rs::MAX_STEPS", "engine/docs-expression/src/limits.rs::MAX_STEPS"),
     (
         "docs-core/src/platform/exchange/pdf/book.rs::MAX_STEPS",
-        "engine/docs-expression/src/lib.rs::MAX_STEPS",
+        "engine/docs-expression/src/limits.rs::MAX_STEPS",
     ),
     (
         "docs-core/src/platform/publishing/visitors/decider.rs::MAX_STEPS",
-        "engine/docs-expression/src/lib.rs::MAX_STEPS",
+        "engine/docs-expression/src/limits.rs::MAX_STEPS",
     ),
     (
         "engine/docs-markup/src/document/marks.rs::MAX_DEPTH",
-        "engine/docs-markup/src/document/read.rs::MAX_DEPTH",
+        "engine/docs-markup/src/document/limits.rs::MAX_DEPTH",
     ),
     (
         "docs-core/src/platform/exchange/git/import/read.rs::MAX_PAGE_BYTES",

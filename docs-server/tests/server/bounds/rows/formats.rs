@@ -8,7 +8,7 @@ pub(super) const INPUTS: &[Input] = &[
         bounds: &[
             bound("Bytes", "adapters/docs-convert/src/lib.rs::MAX_TEXT_BYTES", Beyond::Refused, "adapters/docs-convert/src/tests/hostile.rs::fifty_megabytes_of_divisions_are_refused_at_once").measured("a document of HTML"),
             bound("Elements and texts", "adapters/docs-convert/src/dom.rs::MAX_NODES", Beyond::Refused, "adapters/docs-convert/src/tests/hostile.rs::fifty_megabytes_of_divisions_are_refused_at_once").measured("elements of HTML"),
-            bound("Nesting of elements", "adapters/docs-convert/src/docx/xml.rs::MAX_DEPTH", Beyond::Flattened, "adapters/docs-convert/src/tests/hostile.rs::a_word_document_of_great_depth_ends").measured("elements of HTML in each other"),
+            bound("Nesting of elements", "adapters/docs-convert/src/dom.rs::MAX_DEPTH", Beyond::Flattened, "adapters/docs-convert/src/tests/hostile.rs::text_that_is_deep_is_still_there").measured("elements of HTML in each other"),
             bound("Names of elements and attributes", "adapters/docs-convert/src/dom.rs::MAX_NAMES", Beyond::Flattened, "adapters/docs-convert/src/dom.rs::names_beyond_the_bound_share_the_last_number").measured("names in HTML"),
             bound("Bytes of an attribute", "adapters/docs-convert/src/html.rs::MAX_ATTRIBUTE", Beyond::Truncated, "adapters/docs-convert/src/tests/bounds.rs::an_attribute_longer_than_its_bound_is_cut").measured("attributes of HTML"),
             bound("Columns of a table", "adapters/docs-convert/src/render/table.rs::MAX_COLUMNS", Beyond::Text, "adapters/docs-convert/src/tests/bounds.rs::a_table_wider_than_its_bound_is_text").measured("a table of HTML"),

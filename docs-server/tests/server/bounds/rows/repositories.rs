@@ -67,12 +67,6 @@ pub(super) const INPUTS: &[Input] = &[
                 "adapters/docs-git/tests/it/hostile.rs::symbolic_links_longer_than_the_bound_are_refused",
             ).within("entries of a repository"),
             bound(
-                "Bytes of the path of a repository",
-                "adapters/docs-git/src/address.rs::MAX_PATH",
-                Beyond::Refused,
-                "adapters/docs-git/src/address.rs::paths_longer_than_the_bound_are_refused",
-            ).within("files of a repository"),
-            bound(
                 "Length of a chain of tags",
                 "adapters/docs-git/src/objects.rs::MAX_TAGS",
                 Beyond::Fails,
@@ -122,7 +116,7 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("an export to a repository"),
             bound(
                 "Characters of the reason for a rejected push",
-                "engine/docs-ports/src/git.rs::MAX_REJECTION",
+                "engine/docs-ports/src/git/error.rs::MAX_REJECTION",
                 Beyond::Truncated,
                 "engine/docs-ports/src/git.rs::the_words_of_a_host_are_one_line_of_a_bounded_length",
             ).within("an export to a repository"),
@@ -199,15 +193,15 @@ pub(super) const INPUTS: &[Input] = &[
             ).measured("settings of a repository"),
             bound(
                 "Nodes of such a file, with aliases resolved",
-                "engine/docs-markup/src/gitsync/yaml.rs::MAX_NODES",
+                "engine/docs-markup/src/syntax/yaml.rs::MAX_NODES",
                 Beyond::Fails,
-                "engine/docs-markup/src/gitsync/yaml.rs::a_bomb_is_refused",
+                "engine/docs-markup/src/syntax/yaml.rs::a_bomb_is_refused",
             ).within("settings of a repository"),
             bound(
                 "Bytes of the texts of such a file, with aliases resolved",
-                "engine/docs-markup/src/gitsync/yaml.rs::MAX_TEXT_BYTES",
+                "engine/docs-markup/src/syntax/yaml.rs::MAX_TEXT_BYTES",
                 Beyond::Fails,
-                "engine/docs-markup/src/gitsync/yaml.rs::a_text_that_is_repeated_by_aliases_counts_each_time",
+                "engine/docs-markup/src/syntax/yaml.rs::a_text_that_is_repeated_by_aliases_counts_each_time",
             ).within("settings of a repository"),
             bound(
                 "Symbolic links followed for a path",

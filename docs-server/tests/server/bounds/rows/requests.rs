@@ -62,13 +62,13 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("heads of all connections"),
             bound(
                 "Unknown fields listed in a response",
-                "docs-http/src/ignored.rs::MOST_NAMES",
+                "docs-http/src/ignored/names.rs::MOST_NAMES",
                 Beyond::LeftOut,
                 "docs-http/src/ignored.rs::what_is_told_is_bounded",
             ).within("a body of JSON"),
             bound(
                 "Characters of the name of an unknown field",
-                "docs-http/src/ignored.rs::MOST_OF_NAME",
+                "docs-http/src/ignored/names.rs::MOST_OF_NAME",
                 Beyond::Truncated,
                 "docs-http/src/ignored.rs::what_is_told_is_bounded",
             ).within("a body of JSON"),
@@ -274,7 +274,7 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("a SAML response"),
             bound(
                 "Bytes of a response as XML",
-                "adapters/docs-saml/src/lib.rs::MAX_RESPONSE_BYTES",
+                "adapters/docs-saml/src/response.rs::MAX_RESPONSE_BYTES",
                 Beyond::Refused,
                 "adapters/docs-saml/tests/saml/hostile.rs::what_is_too_large_is_refused_by_its_size",
             ).measured("a SAML response"),
@@ -334,7 +334,7 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("a SAML response"),
             bound(
                 "Time of validity",
-                "adapters/docs-saml/src/lib.rs::MAX_VALIDITY_SECONDS",
+                "adapters/docs-saml/src/response.rs::MAX_VALIDITY_SECONDS",
                 Beyond::Refused,
                 "adapters/docs-saml/tests/saml/untrue.rs::response_valid_for_over_a_day_is_refused_unlike_a_session",
             ).within("a SAML response"),

@@ -79,43 +79,43 @@ pub(super) const INPUTS: &[Input] = &[
         bounds: &[
             bound(
                 "Bytes",
-                "engine/docs-model/src/adaptive.rs::MAX_CLAIM_SCHEMA",
+                "engine/docs-model/src/adaptive/rules.rs::MAX_CLAIM_SCHEMA",
                 Beyond::Refused,
                 "docs-http/tests/http/bounds.rs::a_schema_of_claims_is_held_to_its_bounds",
             ).measured("claims of visitors"),
             bound(
                 "Claims",
-                "engine/docs-model/src/adaptive.rs::MAX_CLAIMS",
+                "engine/docs-model/src/adaptive/rules.rs::MAX_CLAIMS",
                 Beyond::Refused,
                 "docs-http/tests/http/bounds.rs::a_schema_of_claims_is_held_to_its_bounds",
             ).within("claims of visitors"),
             bound(
                 "Levels",
-                "engine/docs-model/src/adaptive.rs::MAX_CLAIM_LEVELS",
+                "engine/docs-model/src/adaptive/rules.rs::MAX_CLAIM_LEVELS",
                 Beyond::Refused,
                 "docs-http/tests/http/bounds.rs::a_schema_of_claims_is_held_to_its_bounds",
             ).within("claims of visitors"),
             bound(
                 "Characters of a claim name",
-                "engine/docs-model/src/adaptive.rs::MAX_CLAIM_NAME",
+                "engine/docs-model/src/adaptive/rules.rs::MAX_CLAIM_NAME",
                 Beyond::Refused,
                 "docs-http/tests/http/bounds.rs::a_schema_of_claims_is_held_to_its_bounds",
             ).within("claims of visitors"),
             bound(
                 "Characters of a description",
-                "engine/docs-model/src/adaptive.rs::MAX_CLAIM_DESCRIPTION",
+                "engine/docs-model/src/adaptive/rules.rs::MAX_CLAIM_DESCRIPTION",
                 Beyond::Refused,
                 "docs-http/tests/http/bounds.rs::a_schema_of_claims_is_held_to_its_bounds",
             ).within("claims of visitors"),
             bound(
                 "Values of an `enum`",
-                "engine/docs-model/src/adaptive.rs::MAX_CLAIM_VALUES",
+                "engine/docs-model/src/adaptive/rules.rs::MAX_CLAIM_VALUES",
                 Beyond::Refused,
                 "docs-http/tests/http/bounds.rs::a_schema_of_claims_is_held_to_its_bounds",
             ).within("claims of visitors"),
             bound(
                 "Characters of a value of an `enum`",
-                "engine/docs-model/src/adaptive.rs::MAX_CLAIM_VALUE",
+                "engine/docs-model/src/adaptive/rules.rs::MAX_CLAIM_VALUE",
                 Beyond::Refused,
                 "docs-http/tests/http/bounds.rs::a_schema_of_claims_is_held_to_its_bounds",
             ).within("claims of visitors"),
@@ -226,13 +226,13 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("a page of a large space"),
             bound(
                 "Entries per part of the list of all pages",
-                "docs-site/src/page/listing.rs::MAX_ENTRIES",
+                "docs-site/src/page/list_part.rs::MAX_ENTRIES",
                 Beyond::Parts,
                 "docs-site/tests/site/large.rs::all_pages_of_a_large_space_are_reached_by_links",
             ).measured("the list of all pages of a site"),
             bound(
                 "Child pages shown on a page without content",
-                "docs-site/src/page/around.rs::MAX_CARDS",
+                "docs-site/src/page/tree.rs::MAX_CARDS",
                 Beyond::LeftOut,
                 "docs-site/tests/site/large.rs::a_page_without_content_shows_a_bounded_number_of_cards",
             ).measured("a page without content"),
@@ -262,7 +262,7 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("levels of SUMMARY.md"),
             bound(
                 "Nesting of blocks and elements",
-                "docs-site/src/render/mod.rs::MAX_DEPTH",
+                "docs-site/src/render/position.rs::MAX_DEPTH",
                 Beyond::Text,
                 "docs-site/tests/site/blocks.rs::what_is_too_deep_is_shown_as_text_and_nothing_overflows",
             ).within("lists in lists"),
@@ -274,9 +274,9 @@ pub(super) const INPUTS: &[Input] = &[
             ).measured("many reusable contents"),
             bound(
                 "Shown reusable contents, counting each use",
-                "docs-site/src/render/mod.rs::MAX_REUSES",
+                "docs-site/src/render/counter.rs::MAX_REUSES",
                 Beyond::LeftOut,
-                "docs-site/src/render/mod.rs::reusable_contents_beyond_the_bound_are_left_out",
+                "docs-site/src/render/counter.rs::reusable_contents_beyond_the_bound_are_left_out",
             ).measured("many reusable contents"),
             bound(
                 "Bytes of memory of reusable contents",
@@ -286,15 +286,15 @@ pub(super) const INPUTS: &[Input] = &[
             ).measured("many reusable contents"),
             bound(
                 "Bytes of shown reusable contents",
-                "docs-site/src/render/mod.rs::MAX_REUSED_BYTES",
+                "docs-site/src/render/counter.rs::MAX_REUSED_BYTES",
                 Beyond::LeftOut,
                 "docs-site/tests/site/large.rs::one_reusable_content_used_many_times_makes_no_huge_page",
             ).within("many reusable contents"),
             bound(
                 "Bytes of shown operations and schemas",
-                "docs-site/src/render/mod.rs::MAX_DESCRIBED_BYTES",
+                "docs-site/src/render/counter.rs::MAX_DESCRIBED_BYTES",
                 Beyond::LeftOut,
-                "docs-site/src/render/mod.rs::subjects_of_specifications_beyond_their_bytes_are_left_out",
+                "docs-site/src/render/counter.rs::subjects_of_specifications_beyond_their_bytes_are_left_out",
             ).within("shown operations"),
             bound(
                 "Bytes of descriptions of operations and schemas that are parsed as Markdown; a mark counts as 16",
@@ -310,19 +310,19 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("shown operations"),
             bound(
                 "Nesting of reusable contents",
-                "docs-site/src/render/mod.rs::MAX_REUSE_DEPTH",
+                "docs-site/src/render/position.rs::MAX_REUSE_DEPTH",
                 Beyond::LeftOut,
                 "docs-site/tests/site/large.rs::reusable_contents_in_each_other_are_bounded",
             ).within("many reusable contents"),
             bound(
                 "Other spaces that a page links to",
-                "docs-site/src/gather.rs::MAX_SPACES",
+                "docs-site/src/references.rs::MAX_SPACES",
                 Beyond::LeftOut,
                 "docs-site/src/references.rs::spaces_beyond_the_bound_are_left_out",
             ).within("structure of a site"),
             bound(
                 "Shown operations and schemas, counting each use",
-                "docs-site/src/render/mod.rs::MAX_DESCRIBED",
+                "docs-site/src/render/counter.rs::MAX_DESCRIBED",
                 Beyond::LeftOut,
                 "docs-site/tests/site/specs.rs::a_description_shows_no_specification_not_even_its_own",
             ).measured("shown operations"),
@@ -364,7 +364,7 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("formulas"),
             bound(
                 "Variants searched for a page",
-                "docs-site/src/page/mod.rs::MAX_VARIANTS",
+                "docs-site/src/page/load.rs::MAX_VARIANTS",
                 Beyond::LeftOut,
                 "docs-site/tests/site/pages.rs::a_page_is_looked_up_in_a_bounded_number_of_variants",
             ).within("variants of a site"),
