@@ -155,6 +155,10 @@ fn what_is_wrong_is_told_with_its_place() {
         let told = problems(text);
         assert!(told.iter().any(|told| told.contains(expected)), "{text}\n{expected}\n{told:#?}");
     }
+}
+
+#[test]
+fn a_specification_that_is_not_utf_8_is_refused() {
     let latin = SpecFiles {
         entry: SpecFile { bytes: Bytes::from_static(b"a: \xe4\n"), ..SpecFile::default() },
         others: Vec::new(),

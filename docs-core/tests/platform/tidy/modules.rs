@@ -317,7 +317,7 @@ impl Modules {
                 };
                 let imports = &mut self.modules[at].imports;
                 read_use(&tokens[i + 1..end], &[], &mut |name, path| {
-                    imports.push(Import { name, path, kind })
+                    imports.push(Import { name, path, kind });
                 });
                 end
             }

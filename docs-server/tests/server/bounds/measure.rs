@@ -1,6 +1,11 @@
 //! Measures the cost of inputs at their bounds. Each input is sent to its own server process. The operating system
 //! reports the memory and the CPU time of the server and its workers.
 
+#![expect(
+    clippy::future_not_send,
+    reason = "the async closures of the cases are not `Send`; one task awaits them"
+)]
+
 mod cases;
 
 use std::{

@@ -219,7 +219,7 @@ fn expressions_beyond_the_document_step_limit_fail() {
 #[test]
 fn values_beyond_the_bytes_of_a_document_are_shown_as_source() {
     let (large, small) = ("'&'.repeat(100000)", "1 + 1");
-    let at = |number: usize| value(if number % 2 == 0 { large } else { small });
+    let at = |number: usize| value(if number.is_multiple_of(2) { large } else { small });
     let many: Vec<Value> = (0..600).map(|number| block("paragraph", &[at(number)])).collect();
     let done = all(&many);
     let texts: Vec<&str> =
