@@ -43,7 +43,7 @@ pub struct Caller<'p> {
     who: Who<'p>,
 }
 
-/// Borrowed form of [`Actor`].
+/// Borrowed form of [`Actor`](crate::platform::Actor).
 #[derive(Clone, Copy, Debug)]
 enum Who<'p> {
     User(&'p UserId),

@@ -50,9 +50,10 @@ use crate::{
 /// In addition to [`Options::connections`], one connection holds an advisory lock, by which the programs on a schema
 /// detect each other ([`Options::sharing`]).
 ///
-/// A call that gets no connection within [`Options::wait`] returns [`StoreError::Unavailable`]. After an outage of the
-/// server the store recovers automatically. If the connection breaks during a commit, the result is
-/// [`StoreError::Unknown`].
+/// A call that gets no connection within [`Options::wait`] returns
+/// [`StoreError::Unavailable`](docs_store::StoreError::Unavailable). After an outage of the server the store recovers
+/// automatically. If the connection breaks during a commit, the result is
+/// [`StoreError::Unknown`](docs_store::StoreError::Unknown).
 ///
 /// A feed item is returned once no transaction in the database cluster that wrote before it is open any more. A long
 /// transaction, such as building an index, delays the feed; nothing is lost or reordered.
@@ -167,7 +168,7 @@ impl PostgresStore {
     /// additions.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`].
+    /// [`StoreError::Unavailable`](docs_store::StoreError::Unavailable).
     pub async fn fold(&self, counters: &[Key]) -> StoreResult<()> {
         fold::fold(&self.0, counters).await
     }

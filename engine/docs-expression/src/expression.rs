@@ -33,8 +33,8 @@ impl Expression {
     /// Parses an expression.
     ///
     /// # Errors
-    /// [`ExpressionError`] if the text is empty, longer than [`MAX_LENGTH`] (1,024) characters, nested deeper
-    /// than [`MAX_DEPTH`], or not exactly one expression.
+    /// [`ExpressionError`] if the text is empty, longer than [`MAX_LENGTH`](crate::MAX_LENGTH) (1,024) characters,
+    /// nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH), or not exactly one expression.
     pub fn parse(text: &str) -> Result<Self, ExpressionError> {
         parser::parse(text).map(|program| Self(Arc::new(program)))
     }

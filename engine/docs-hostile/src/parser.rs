@@ -11,7 +11,7 @@ pub struct Parser {
     pub frames: &'static [(&'static str, &'static str)],
     /// Maximum length of an input in bytes: longer ones are rejected before parsing.
     pub most: usize,
-    /// Constant memory in bytes that every input may use in addition to [`MEMORY`] per byte.
+    /// Constant memory in bytes that every input may use in addition to [`MEMORY`](crate::MEMORY) per byte.
     pub own: usize,
     /// The function under test.
     pub read: Read,

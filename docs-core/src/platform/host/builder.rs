@@ -145,8 +145,8 @@ impl Builder {
         self
     }
 
-    /// Sets the translator of spaces. Default: the [pseudo-translator](PseudoTranslator), which only marks the text
-    /// that would be translated.
+    /// Sets the translator of spaces. Default: the [pseudo-translator](crate::ports::PseudoTranslator), which only
+    /// marks the text that would be translated.
     #[must_use]
     pub fn translator(mut self, translator: Arc<dyn Translator>) -> Self {
         self.ports.translator = translator;

@@ -84,7 +84,7 @@ impl<'p> Caller<'p> {
     /// Removes objects that no revision references: content of purged spaces, and objects of edits that were never
     /// committed.
     ///
-    /// Objects that were touched within [`UNTOUCHED`](crate::platform::UNTOUCHED) are retained. A daily job on each
+    /// Objects that were touched within [`UNTOUCHED`] are retained. A daily job on each
     /// server does the same. Writers, servers and other collections can run concurrently. Reserved for the platform
     /// itself.
     ///

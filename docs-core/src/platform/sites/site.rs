@@ -176,8 +176,8 @@ impl<'p> SiteHandle<'p> {
     ///
     /// `Forbidden` unless the actor manages the site; `Conflict` if the base name or the proxy's origin belongs to
     /// another site, or the origin is above or below that of another organization; `Invalid` for a default that the
-    /// site does not have, and for an origin on the platform's own host, on a host that is not one of [`SiteHosts`], or
-    /// at a path of the platform.
+    /// site does not have, and for an origin on the platform's own host, on a host that is not one of
+    /// [`SiteHosts`](crate::platform::SiteHosts), or at a path of the platform.
     pub fn update(self, change: UpdateSite) -> BoxFuture<'p, Result<Site>> {
         Box::pin(async move {
             let Self { caller, at: SiteRef { org, site: id }, .. } = self;

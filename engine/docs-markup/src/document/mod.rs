@@ -1,7 +1,8 @@
 //! Conversion between Markdown and documents: the text of a page as a tree, and the tree as text.
 //!
-//! Markdown is the stored form. [`parse`] converts it to a [`Document`], [`print()`] writes a document as Markdown in
-//! the default style, and [`update`] writes a changed document so that unchanged blocks keep their bytes.
+//! Markdown is the stored form. [`parse`] converts it to a [`Document`](docs_model::Document), [`print()`] writes a
+//! document as Markdown in the default style, and [`update`] writes a changed document so that unchanged blocks keep
+//! their bytes.
 //!
 //! - Lossless: unsupported syntax (unknown or unbalanced tags and HTML) is text that is written unchanged. A
 //!   paragraph of that kind has the spelling `verbatim`.

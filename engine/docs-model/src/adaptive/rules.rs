@@ -21,7 +21,8 @@ pub const MAX_CLAIM_VALUE: usize = 128;
 /// Maximum size of a schema as JSON, in bytes.
 pub const MAX_CLAIM_SCHEMA: usize = 64 * 1024;
 
-/// The error of [`AdaptiveJsonSchema::new`]: the path of the fault and the rule that it breaks.
+/// The error of [`AdaptiveJsonSchema::new`](crate::AdaptiveJsonSchema::new): the path of the fault and the rule that it
+/// breaks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SchemaFault {
     pub(super) path: String,
