@@ -23,7 +23,7 @@ use super::{
 /// let context = Context::default().with_visitor(&json!({ "plan": "pro" }), &json!({ "beta": true }));
 /// let expression = Expression::parse("visitor.claims.plan === 'pro' && visitor.claims.unsigned.beta")?;
 /// assert!(expression.evaluate(&context)?.is_truthy());
-/// assert_eq!(Expression::parse("1 +").unwrap_err().to_string(), "character 4 is the end, where more is expected");
+/// assert_eq!(Expression::parse("1 +").unwrap_err().to_string(), "character 4 is the unexpected end");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]

@@ -38,7 +38,10 @@ async fn a_job_that_sleeps_for_ever_is_too_slow() {
     let _alone = alone().await;
     let short = pool(WorkerLimits { wall: Duration::from_millis(50), ..WIDE });
     let error = render(&short, book("sleep")).await.expect_err("refused");
-    assert_eq!(error, PdfError::TooSlow("rendering the PDF exceeded its limit of 0.05 seconds".to_owned()));
+    assert_eq!(
+        error,
+        PdfError::TooSlow("rendering this PDF exceeded its time limit of 0.05 seconds".to_owned())
+    );
     let error = short.convert(document("sleep")).await.expect_err("refused");
     assert!(matches!(&error, ConvertError::TooLarge(text) if text.contains("time limit of 0.05")), "{error}");
     all_is_well(&pool(WIDE)).await;
