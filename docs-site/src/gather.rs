@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn specifications_of_reusable_contents_beyond_the_bound_are_not_looked_up() {
+    fn specifications_of_reused_content_are_bounded() {
         let mut gathered = Gathered::default();
         let mut looked_up = 0;
         while gathered.add_specs((vec![format!("s{looked_up}")], MAX_SUBJECTS / 4)) {

@@ -37,7 +37,7 @@ impl Basis {
 /// The sources of a page: OpenAPI specifications, and other spaces with computed pages.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
-    /// The slugs of the specifications of which the page shows parts, in order. They may not exist.
+    /// The slugs of the specifications with parts on the page, in order. They may not exist.
     pub(crate) specs: Vec<String>,
     /// The other spaces with computed pages whose page trees the page was rendered with.
     pub(crate) spaces: Vec<SpaceId>,

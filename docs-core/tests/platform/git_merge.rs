@@ -52,7 +52,7 @@ fn line() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Generates lines of which most occur often, so that the diff excludes some of them.
+/// Generates mostly frequent lines, so that the diff excludes some of them.
 fn frequent_line() -> impl Strategy<Value = String> {
     prop_oneof![
         1 => "[a-z]{3,8}",

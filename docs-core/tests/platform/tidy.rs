@@ -2,6 +2,7 @@
 
 mod citations;
 mod cycles;
+mod language;
 mod layers;
 mod modules;
 mod numbers;

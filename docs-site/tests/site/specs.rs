@@ -250,7 +250,7 @@ async fn transactions_of(
 }
 
 #[tokio::test]
-async fn pages_of_specifications_are_cached_until_the_specification_changes() {
+async fn specification_pages_are_cached_until_it_changes() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Start.").await;
@@ -281,7 +281,7 @@ async fn pages_of_specifications_are_cached_until_the_specification_changes() {
 }
 
 #[tokio::test]
-async fn pages_that_link_to_computed_pages_are_cached_until_they_change() {
+async fn pages_linking_to_computed_pages_are_cached_until_a_change() {
     let w = World::new().await;
     let (space, other) = (w.space("Guide").await, w.space("Reference").await);
     w.git.put("README.md", "# Welcome\n\nHello.\n");
@@ -310,7 +310,7 @@ async fn pages_that_link_to_computed_pages_are_cached_until_they_change() {
 }
 
 #[tokio::test]
-async fn concurrent_requests_share_one_rendering_of_a_page_of_specifications() {
+async fn concurrent_requests_share_one_rendering() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", &["/cats", "/dogs"].map(operation).concat()).await;

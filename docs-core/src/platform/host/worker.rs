@@ -31,7 +31,8 @@ use crate::{
 /// Maximum wait of an idle worker, in case a notification of the feed was lost.
 const IDLE_WAIT: Duration = Duration::from_secs(30);
 
-/// Pause of a worker after a store error.
+/// Pause of a worker after a store error, so that a store that is down is not called in a loop. No event marks the end
+/// of an outage.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// Pause between two batches for the search index.

@@ -128,7 +128,7 @@ pub(in crate::platform) enum Signer {
     Member(UserId),
     /// The platform, for a member who signed in through a provider of the organization.
     Session(UserId),
-    /// The platform, for a member whom the embedding application authenticated.
+    /// The platform, for a member authenticated by the embedding application.
     Host(UserId),
 }
 

@@ -111,7 +111,7 @@ impl<'p> Caller<'p> {
 }
 
 impl<'p> UserHandle<'p> {
-    /// Reads the actor's own user, or a user with whom they share an organization of which the actor is not a guest.
+    /// Reads the actor's own user, or another user of an organization where the actor is a member and not a guest.
     pub fn get(self) -> BoxFuture<'p, Result<User>> {
         Box::pin(async move {
             let Self { caller, user: id } = self;

@@ -44,8 +44,8 @@ pub(super) fn said(document: &Document) -> Vec<String> {
     document.nodes.iter().map(keys::content).collect()
 }
 
-/// Returns the text of a new document that replaces a parsed one, of which only the fingerprints of the blocks are
-/// needed. Returns `None` if the result does not read as the document because printed and preserved text merged.
+/// Returns the text of a new document that replaces a parsed one, given the fingerprints of the parsed blocks.
+/// Returns `None` if the result does not read as the document because printed and preserved text merged.
 pub(super) fn edited(
     (source, old): (&Source<'_>, &str),
     before: &[String],

@@ -306,7 +306,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Operations and schemas after which no further reusable content is searched for them",
                 "docs-site/src/gather.rs::MAX_SUBJECTS",
                 Beyond::LeftOut,
-                "docs-site/src/gather.rs::specifications_of_reusable_contents_beyond_the_bound_are_not_looked_up",
+                "docs-site/src/gather.rs::specifications_of_reused_content_are_bounded",
             ).within("shown operations"),
             bound(
                 "Nesting of reusable contents",

@@ -227,7 +227,7 @@ fn old_paths(on: &Prepared) -> Doing<'_> {
     })
 }
 
-/// Returns a text of 49,000 lines of which every second one differs between the sides.
+/// Returns a text of 49,000 lines; every second line differs between the sides.
 fn lines(side: &str) -> String {
     (0..49_000)
         .map(|at| if at % 2 == 0 { format!("Line {at}\n") } else { format!("Line {side} {at}\n") })
