@@ -26,7 +26,7 @@ const EXPECTED_FOR: Duration = Duration::from_secs(1);
 const RESERVED: usize = 8;
 /// Maximum time that a request waits for memory.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Interval at which a waiting request checks again for a connection that can be closed.
+/// Interval at which the waiting requests together search for stalled responses.
 const RETRY: Duration = Duration::from_millis(20);
 
 /// The memory of responses, shared by all connections.
@@ -43,6 +43,19 @@ struct Used {
     by: HashMap<Holder, usize>,
     /// Requests that were admitted with [`Place::Reserved`].
     reserved: usize,
+    /// Requests that wait for memory.
+    waiting: usize,
+    /// The last search for stalled responses.
+    searched: Option<Instant>,
+}
+
+/// Counts a request that waits for memory, until it is dropped.
+struct Waiting<'a>(&'a Memory);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.used.lock().waiting -= 1;
+    }
 }
 
 /// The owner of memory: an address, or one connection of a trusted proxy.
@@ -98,8 +111,7 @@ impl Memory {
     }
 
     /// Waits until there is memory for a response. An address may use as much as it leaves free: one alone a half, two
-    /// together a third each. If there is not enough, ends the response that has been stalled longest, of the address
-    /// that uses most. Returns `None` after [`PATIENCE`].
+    /// together a third each. If there is not enough, ends stalled responses. Returns `None` after [`PATIENCE`].
     pub(super) async fn admit(
         self: &Arc<Self>,
         table: &Table,
@@ -107,7 +119,7 @@ impl Memory {
     ) -> Option<Arc<Charge>> {
         let holder = Holder::of(connection);
         let end = Instant::now() + PATIENCE;
-        let mut look = Instant::now();
+        let mut waiting = None;
         loop {
             let freed = self.freed.notified();
             if let Some(place) = self.try_admit(holder) {
@@ -117,14 +129,11 @@ impl Memory {
             if now >= end {
                 return None;
             }
-            // All requests that wait are woken when memory is freed: only some of them look at all connections.
-            if now >= look {
-                look = now + RETRY;
-                self.make_room(table);
-            }
+            waiting.get_or_insert_with(|| self.wait());
+            let again = self.make_room(table, now);
             tokio::select! {
                 () = freed => {}
-                () = sleep_until(look.min(end)) => {}
+                () = sleep_until(again.min(end)) => {}
             }
         }
     }
@@ -162,10 +171,25 @@ impl Memory {
         Some(place)
     }
 
-    /// Ends the response that has been stalled longest, of the address that uses most.
-    fn make_room(&self, table: &Table) {
-        let used = self.used.lock();
-        table.end_stalled(|connection| used.by.get(&Holder::of(connection)).copied().unwrap_or_default());
+    fn wait(&self) -> Waiting<'_> {
+        self.used.lock().waiting += 1;
+        Waiting(self)
+    }
+
+    /// Ends one stalled response for each waiting request, once per [`RETRY`]: a search reads all connections. Returns
+    /// the time of the next search.
+    fn make_room(&self, table: &Table, now: Instant) -> Instant {
+        let mut used = self.used.lock();
+        match used.searched.map(|last| last + RETRY) {
+            Some(next) if now < next => next,
+            _ => {
+                used.searched = Some(now);
+                let usage =
+                    |connection: &_| used.by.get(&Holder::of(connection)).copied().unwrap_or_default();
+                table.end_stalled(used.waiting, usage);
+                now + RETRY
+            }
+        }
     }
 
     fn add(&self, holder: Holder, bytes: usize) {

@@ -1,6 +1,6 @@
 //! The table of all connections: their limits, and the connection to close for a new one.
 
-use std::{collections::HashMap, net::IpAddr, sync::Arc, time::Duration};
+use std::{cmp::Reverse, collections::HashMap, net::IpAddr, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use tokio::{
@@ -110,8 +110,8 @@ impl Table {
         self.state.lock().close_one(|_, _| Some(STALLED_BRIEFLY))
     }
 
-    /// Ends the response that has been stalled longest, among the connections with the highest usage.
-    pub(super) fn end_stalled(&self, usage: impl Fn(&Connection) -> usize) {
+    /// Ends at most `count` stalled responses, of the connections with the highest usage first, then the longest stalls.
+    pub(super) fn end_stalled(&self, count: usize, usage: impl Fn(&Connection) -> usize) {
         let now = Instant::now();
         let mut state = self.state.lock();
         let stalled = state.connections.values().filter_map(|connection| {
@@ -120,10 +120,12 @@ impl Table {
             let (Wait::Stalled, since) = wait? else { return None };
             Some(((usage(connection), now.saturating_duration_since(since)), connection))
         });
-        let Some((_, longest)) = stalled.max_by_key(|(rank, _)| *rank) else { return };
-        let longest = Arc::clone(longest);
-        if !longest.reset_stalled(now) {
-            state.close(&longest);
+        let mut stalled: Vec<_> = stalled.map(|(rank, connection)| (rank, Arc::clone(connection))).collect();
+        stalled.sort_unstable_by_key(|(rank, _)| Reverse(*rank));
+        for (_, connection) in stalled.into_iter().take(count) {
+            if !connection.reset_stalled(now) {
+                state.close(&connection);
+            }
         }
     }
 

@@ -26,7 +26,7 @@ use crate::{
 /// Maximum number of images in a book.
 const IMAGES: usize = 2_000;
 /// Maximum number of pixels of all images of a book, which bounds the time.
-const ALL_PIXELS: usize = 4_000_000_000;
+const ALL_PIXELS: usize = 1_000_000_000;
 /// Maximum total size of the drawings of a book in bytes. Each stays in memory as a tree of 18 times its bytes.
 const DRAWN_BYTES: usize = 10 << 20;
 

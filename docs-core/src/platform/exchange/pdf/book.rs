@@ -35,7 +35,7 @@ const MAX_BOOK_STEPS: u32 = 100 * MAX_STEPS;
 /// Members per batch when reading names.
 const PEOPLE_AT_ONCE: usize = 1_000;
 /// Maximum size of Markdown in bytes, and separately of evaluated values.
-const MAX_TEXT: usize = 32 << 20;
+const MAX_TEXT: usize = 16 << 20;
 /// Maximum size of one image in bytes. A larger one is replaced by its alternative text.
 const MAX_IMAGE: u64 = 32 << 20;
 /// Maximum size of all images in bytes. They are loaded during typesetting, so they are never all in memory here.
