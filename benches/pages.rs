@@ -89,7 +89,7 @@ impl Site {
     }
 }
 
-async fn site(platform: &Platform, (org, space): (OrgId, &SpaceId), token: String) -> Outcome<Site> {
+async fn site(platform: &Platform, org: OrgId, space: &SpaceId, token: String) -> Outcome<Site> {
     let admin = platform.authenticate(&token).await?;
     let me = platform.as_actor(&admin);
     // Pages for first requests are hidden from the navigation, so that each is as large as the cached page.
@@ -257,7 +257,7 @@ fn first(client: &mut Client, path: &str) -> Outcome<Duration> {
 
 /// Measures first requests with an empty site cache in each round. The parsed texts of all pages are cached after the
 /// first round.
-fn undrawn(rt: &Runtime, (site, coding): (&Site, &str), rounds: usize) -> Outcome<Vec<Duration>> {
+fn undrawn(rt: &Runtime, site: &Site, coding: &str, rounds: usize) -> Outcome<Vec<Duration>> {
     let (host, path) = &site.page;
     let time = |_| {
         let server = sites(&site.platform, SiteConfig::default())?;
@@ -267,7 +267,7 @@ fn undrawn(rt: &Runtime, (site, coding): (&Site, &str), rounds: usize) -> Outcom
 }
 
 /// Measures first requests with rendered texts, each time after a change of the site.
-fn drawn(rt: &Runtime, (site, coding): (&Site, &str), rounds: usize) -> Outcome<Vec<Duration>> {
+fn drawn(rt: &Runtime, site: &Site, coding: &str, rounds: usize) -> Outcome<Vec<Duration>> {
     let (host, path) = &site.page;
     let server = sites(&site.platform, SiteConfig::default())?;
     let mut client = Client::to(rt.block_on(serve(server))?, host, coding)?;
@@ -280,7 +280,7 @@ fn drawn(rt: &Runtime, (site, coding): (&Site, &str), rounds: usize) -> Outcome<
 }
 
 /// Measures first requests of unread texts on newly started platforms.
-fn unread(rt: &Runtime, (stores, site): (&Stores, &Site), rounds: usize) -> Outcome<Vec<Duration>> {
+fn unread(rt: &Runtime, stores: &Stores, site: &Site, rounds: usize) -> Outcome<Vec<Duration>> {
     let (host, path) = &site.page;
     let time = |_| {
         let (store, objects) = stores.clone();
@@ -320,8 +320,8 @@ fn measure(store: Arc<dyn Store>, objects: Arc<dyn Objects>, how: (u32, usize)) 
     let stores = (store, objects);
     let (store, objects) = stores.clone();
     let (platform, org, spaces, token) = rt.block_on(platform_over(store, objects, 1))?;
-    let site = rt.block_on(site(&platform, (org, &spaces[0]), token))?;
-    if let Some(times) = profiled(&rt, (&stores, &site)) {
+    let site = rt.block_on(site(&platform, org, &spaces[0], token))?;
+    if let Some(times) = profiled(&rt, &stores, &site) {
         println!("  {:8.1} µs", middle(times?).as_secs_f64() * 1e6);
         return Ok(());
     }
@@ -329,10 +329,10 @@ fn measure(store: Arc<dyn Store>, objects: Arc<dyn Objects>, how: (u32, usize)) 
         let asked = (&site.page, coding);
         let servers = rt.block_on(servers(&platform, &site.page, coding))?;
         let mut connected = connected(&rt, asked, &servers, how)?;
-        connected.push(middle(drawn(&rt, (&site, coding), how.1)?));
-        connected.push(middle(undrawn(&rt, (&site, coding), how.1)?));
+        connected.push(middle(drawn(&rt, &site, coding, how.1)?));
+        connected.push(middle(undrawn(&rt, &site, coding, how.1)?));
         if coding == "identity" {
-            connected.push(middle(unread(&rt, (&stores, &site), how.1)?));
+            connected.push(middle(unread(&rt, &stores, &site, how.1)?));
         }
         for (way, times) in [("over a connection", connected), ("called", called(asked, &servers, how)?)] {
             let first = ["drawn before", "never drawn", "read first"];
@@ -348,11 +348,11 @@ fn measure(store: Arc<dyn Store>, objects: Arc<dyn Objects>, how: (u32, usize)) 
 }
 
 /// Returns the times of the variant selected for a profiler, if any.
-fn profiled(rt: &Runtime, (stores, site): (&Stores, &Site)) -> Option<Outcome<Vec<Duration>>> {
+fn profiled(rt: &Runtime, stores: &Stores, site: &Site) -> Option<Outcome<Vec<Duration>>> {
     std::env::args().find_map(|argument| match argument.as_str() {
-        "drawn" => Some(drawn(rt, (site, "identity"), PROFILED)),
-        "first" => Some(undrawn(rt, (site, "identity"), PROFILED)),
-        "read" => Some(unread(rt, (stores, site), PROFILED)),
+        "drawn" => Some(drawn(rt, site, "identity", PROFILED)),
+        "first" => Some(undrawn(rt, site, "identity", PROFILED)),
+        "read" => Some(unread(rt, stores, site, PROFILED)),
         _ => None,
     })
 }

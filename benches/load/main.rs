@@ -101,6 +101,6 @@ async fn run(options: Options) -> Outcome<u64> {
         }
     }
     let cpu = server.cpu_time()?.saturating_sub(cpu_before);
-    report::print(&mut samples, &memory, (begun.elapsed(), cpu));
+    report::print(&mut samples, &memory, begun.elapsed(), cpu);
     Ok(samples.failures())
 }

@@ -65,7 +65,7 @@ impl MemorySamples {
 }
 
 /// Prints the table: a row per operation, then the CPU time and the memory of the server.
-pub(crate) fn print(samples: &mut Samples, memory: &MemorySamples, (wall, cpu): (Duration, Duration)) {
+pub(crate) fn print(samples: &mut Samples, memory: &MemorySamples, wall: Duration, cpu: Duration) {
     println!("| operation | requests | failed | p50 ms | p99 ms | max ms |");
     println!("|---|---|---|---|---|---|");
     let mut all = Vec::new();

@@ -83,7 +83,7 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
     let routes = match config.saml.take() {
         Some(saml) => {
             let budget = config.body_budget.for_anonymous();
-            let pages = saml::pages(platform, (saml, budget), config.trusted_proxies.clone());
+            let pages = saml::pages(platform, saml, budget, config.trusted_proxies.clone());
             routes.nest(format!("/{SAML}"), pages)
         }
         None => routes,

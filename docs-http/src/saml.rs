@@ -75,7 +75,8 @@ impl Default for SamlPages {
 /// The endpoint to nest at `/saml`.
 pub(crate) fn pages(
     platform: &Platform,
-    (pages, budget): (SamlPages, BodyBudget),
+    pages: SamlPages,
+    budget: BodyBudget,
     proxies: TrustedProxies,
 ) -> impl Endpoint + 'static {
     let step = |step| Page { platform: platform.clone(), budget: budget.clone(), step };

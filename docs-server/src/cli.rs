@@ -105,7 +105,7 @@ impl Cli {
     async fn run(self) -> Result<(), ServerError> {
         match &self.command {
             Some(Command::Admin(admin)) => admin.run(&self.config).await,
-            Some(Command::Export { site, to, url }) => export(&self.config, site, (to, url.clone())).await,
+            Some(Command::Export { site, to, url }) => export(&self.config, site, to, url.clone()).await,
             Some(Command::Health { ready }) => {
                 let question = if *ready { Question::Readiness } else { Question::Health };
                 health_check::ask(&self.config.bind, question).await

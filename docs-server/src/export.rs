@@ -20,7 +20,8 @@ use crate::{ServerConfig, ServerError, StoreUrl, adapters, config::base_url};
 pub(crate) async fn export(
     config: &ServerConfig,
     site: &str,
-    (to, url_of_copy): (&Path, Option<Url>),
+    to: &Path,
+    url_of_copy: Option<Url>,
 ) -> Result<(), ServerError> {
     let options = url_of_copy.map_or_else(ExportOptions::default, ExportOptions::at);
     if config.store == StoreUrl::Memory {

@@ -72,7 +72,7 @@ impl Server {
             docs_http::routes(&platform, HttpConfig { server_url, ..http }).map_err(ServerError::other)?;
         let limit = config.rate_limit.map(RateLimit::per_minute);
         let limit = limit.map(|limit| limit.middleware(config.trusted_proxies.clone().unwrap_or_default()));
-        let app = mounted(app, &base, (&platform, limit))?;
+        let app = mounted(app, &base, &platform, limit)?;
         let proxies = config.trusted_proxies.clone().unwrap_or_default();
         let service = Service::new(app, listener, (config.connections.clone(), proxies));
         let first = setup::first_start(&platform, config.token.as_ref()).await?;
@@ -151,7 +151,8 @@ impl Server {
 fn mounted(
     app: HttpApp,
     base: &str,
-    (platform, limit): (&Platform, Option<RateLimiter>),
+    platform: &Platform,
+    limit: Option<RateLimiter>,
 ) -> Result<BoxEndpoint<'static>, ServerError> {
     let url = Url::parse(base).map_err(ServerError::other)?;
     let path = url.path().trim_end_matches('/').to_owned();

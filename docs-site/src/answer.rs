@@ -191,7 +191,7 @@ pub(crate) fn redirect_as(status: StatusCode, to: &str, policy: &HeaderValue) ->
 
 /// Sets the cookie with a visitor's token for a site.
 pub(crate) fn keep_token(response: &mut Response, token: &str, path: &str, asked: &Asked<'_>) {
-    keep(response, (VISITOR_COOKIE, token), &format!("Path={path}; Max-Age={COOKIE_SECONDS}"), asked);
+    keep(response, VISITOR_COOKIE, token, &format!("Path={path}; Max-Age={COOKIE_SECONDS}"), asked);
 }
 
 /// Sets the session cookie with the claims from a visitor's URL parameters.
@@ -205,10 +205,10 @@ pub(crate) fn keep_claims(response: &mut Response, claims: &str, path: &str, ask
 
 /// Sets the session cookie with a member's token for the previews of a site.
 pub(crate) fn keep_member(response: &mut Response, token: &str, path: &str, asked: &Asked<'_>) {
-    keep(response, (MEMBER_COOKIE, token), &format!("Path={path}"), asked);
+    keep(response, MEMBER_COOKIE, token, &format!("Path={path}"), asked);
 }
 
-fn keep(response: &mut Response, (name, token): (&str, &str), scope: &str, asked: &Asked<'_>) {
+fn keep(response: &mut Response, name: &str, token: &str, scope: &str, asked: &Asked<'_>) {
     let secure = if asked.is_secure { "; Secure" } else { "" };
     let cookie = format!("{name}={token}; {scope}; HttpOnly; SameSite=Lax{secure}");
     if is_token(token)

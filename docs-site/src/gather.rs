@@ -123,8 +123,10 @@ impl ReuseRoom {
 /// # Errors
 /// Those of the platform, except `NotFound`: content that the visitor cannot access is left out.
 pub(crate) async fn gather_specs(
-    (visit, parser): (&Visit, &DescriptionParser),
-    (space, page): (&SpaceId, &PageId),
+    visit: &Visit,
+    parser: &DescriptionParser,
+    space: &SpaceId,
+    page: &PageId,
     gathered: &Gathered,
 ) -> Result<Specs> {
     let mut shown: Vec<ShownSpec> = Vec::new();

@@ -283,7 +283,7 @@ impl Shared {
         let visit = match (behind, sent) {
             (None, _) => visit,
             (Some(Behind::SignIn), Some(form)) => {
-                return sent::sign_in(asked, &visit, (form, &self.policy)).await;
+                return sent::sign_in(asked, &visit, form, &self.policy).await;
             }
             (Some(Behind::SignIn), None) => return self.missing(asked, &visit).await,
             (Some(Behind::Preview(version, path)), _) => {
@@ -331,7 +331,7 @@ impl Shared {
             return self.missing(asked, &visit).await;
         }
         let mut response = match sent {
-            Some(sent) => mcp::answer(asked, (visit, Arc::clone(&self.caches)), sent.clone()).await?,
+            Some(sent) => mcp::answer(asked, visit, Arc::clone(&self.caches), sent.clone()).await?,
             // The server does not send messages on its own initiative, so `GET` is not supported.
             None => Response::builder()
                 .status(StatusCode::METHOD_NOT_ALLOWED)
@@ -463,7 +463,7 @@ impl Shared {
         {
             return self.markdown(asked, visit, &frame.entries[at].id).await;
         }
-        if let Some(to) = moved_to(visit, (&place, &frame), (&below, asked.query)).await? {
+        if let Some(to) = moved_to(visit, &place, &frame, &below, asked.query).await? {
             return Ok(redirect(&to, &self.policy));
         }
         for path in [below_site, &below_space] {
@@ -481,7 +481,7 @@ impl Shared {
             return Ok(self.rendered(asked, &page, keeping(visit)).await);
         }
         let render = document_page(visit, &self.caches, at);
-        let FoundPage { page, key } = find_page((visit, &self.caches.pages), key, render).await?;
+        let FoundPage { page, key } = find_page(visit, &self.caches.pages, key, render).await?;
         if visit.is_for_all
             && let (Some(key), Some(moment), Some(stranger)) = (key, visit.moment, StrangerKey::of(asked))
         {
@@ -501,7 +501,7 @@ impl Shared {
     }
 
     async fn markdown(&self, asked: &Asked<'_>, visit: &Visit, page: &PageId) -> Result<Response> {
-        let page = markdown_page(visit, &self.caches, (visit.place()?, page)).await?;
+        let page = markdown_page(visit, &self.caches, visit.place()?, page).await?;
         let answer = Answer {
             encoded: if takes_gzip(asked.headers) { page.encoded().await } else { None },
             ..Answer::tagged(MARKDOWN, page.body.clone(), keeping(visit))

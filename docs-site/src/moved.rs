@@ -25,7 +25,8 @@ pub(crate) struct Moved {
 /// Those of the platform, except `NotFound`.
 pub(crate) async fn moved_page(
     visit: &Visit,
-    (place, frame): (&Place<'_>, &Frame),
+    place: &Place<'_>,
+    frame: &Frame,
     path: &str,
 ) -> Result<Option<Moved>> {
     if path.is_empty() {
@@ -51,14 +52,16 @@ pub(crate) async fn moved_page(
 /// Same as [`moved_page`].
 pub(crate) async fn moved_to(
     visit: &Visit,
-    (place, frame): (&Place<'_>, &Frame),
-    (path, query): (&str, &str),
+    place: &Place<'_>,
+    frame: &Frame,
+    path: &str,
+    query: &str,
 ) -> Result<Option<String>> {
-    let mut found = moved_page(visit, (place, frame), path).await?.map(|moved| (moved, false));
+    let mut found = moved_page(visit, place, frame, path).await?.map(|moved| (moved, false));
     if found.is_none()
         && let Some(path) = path.strip_suffix(".md")
     {
-        found = moved_page(visit, (place, frame), path).await?.map(|moved| (moved, true));
+        found = moved_page(visit, place, frame, path).await?.map(|moved| (moved, true));
     }
     let Some((Moved { at, anchor }, is_markdown)) = found else { return Ok(None) };
     let addresses = visit.addresses(place);

@@ -55,7 +55,7 @@ impl Expected {
 /// The sign-in form, which returns the member to the requested page.
 pub(crate) async fn ask_to_sign_in(asked: &Asked<'_>, visit: &Visit, policy: &HeaderValue) -> Response {
     let action = format!("{}~/sign-in", visit.found.site_base_path);
-    let page = sign_in_page((&action, &asked.path), None);
+    let page = sign_in_page(&action, &asked.path, None);
     refused(page).send(asked, policy).await
 }
 
@@ -66,7 +66,8 @@ pub(crate) async fn ask_to_sign_in(asked: &Asked<'_>, visit: &Visit, policy: &He
 pub(crate) async fn sign_in(
     asked: &Asked<'_>,
     visit: &Visit,
-    (form, policy): (&[u8], &HeaderValue),
+    form: &[u8],
+    policy: &HeaderValue,
 ) -> Result<Response> {
     let field = |wanted: &str| {
         let mut fields = url::form_urlencoded::parse(form);
@@ -86,7 +87,8 @@ pub(crate) async fn sign_in(
         return Ok(response);
     }
     let page = sign_in_page(
-        (&format!("{base}~/sign-in"), &to),
+        &format!("{base}~/sign-in"),
+        &to,
         Some(
             "This token does not belong to a \
                                                                       member.",

@@ -87,7 +87,8 @@ impl Arrival {
 /// Finds the site of resolved content, from the cache if possible.
 async fn find_site(
     platform: &Platform,
-    (actor, content): (&Actor, &ResolvedContent),
+    actor: &Actor,
+    content: &ResolvedContent,
     kept: Option<&Kept<'_>>,
 ) -> Result<Arc<KnownSite>> {
     if let Some(site) = kept.and_then(|kept| kept.caches.site(&content.site, kept.moment)) {
@@ -142,7 +143,7 @@ impl Visit {
         let actor = platform.authenticate(&content.api_token).await?;
         let is_known = has_token || content.context_id.is_some();
         let kept = kept.as_ref().filter(|_| !is_known && content.share_key.is_none());
-        let site = find_site(platform, (&actor, &content), kept).await?;
+        let site = find_site(platform, &actor, &content, kept).await?;
         let audience = match is_known {
             // Addresses of files contain the token of an authenticated visitor, so content is cached per
             // token. The context id covers the effect of the visitor's claims.
@@ -185,7 +186,7 @@ impl Visit {
             None => return Ok(None),
         };
         let actor = Actor::Visitor(open.visitor().clone());
-        let site = find_site(platform, (&actor, &content), Some(kept)).await?;
+        let site = find_site(platform, &actor, &content, Some(kept)).await?;
         Ok(Some(Arrival::Here(Box::new(Self {
             platform: platform.clone(),
             actor,
@@ -282,7 +283,8 @@ impl Visit {
     /// `NotFound` if the visitor cannot access the page.
     pub(crate) async fn page_document(
         &self,
-        (space, revision): (&SpaceId, &RevisionId),
+        space: &SpaceId,
+        revision: &RevisionId,
         page: &PageId,
     ) -> Result<Option<ShownDocument>> {
         // The cached grant is used only if it covers the revision. Otherwise older content would be cached

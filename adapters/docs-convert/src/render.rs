@@ -142,7 +142,7 @@ impl Renderer<'_, '_> {
         self.nested -= 1;
         let text = blocks.join();
         if !text.is_empty() {
-            out.written(BlockKind::Other, |out| prefixed(&text, ("> ", "> "), out));
+            out.written(BlockKind::Other, |out| prefixed(&text, "> ", "> ", out));
         }
     }
 
@@ -294,7 +294,7 @@ impl Renderer<'_, '_> {
         let text = blocks.join();
         if !text.is_empty() {
             let first = format!("[^{name}]: ");
-            out.written(BlockKind::Other, |out| prefixed(&text, (&first, "    "), out));
+            out.written(BlockKind::Other, |out| prefixed(&text, &first, "    ", out));
         }
     }
 
@@ -379,7 +379,7 @@ impl Renderer<'_, '_> {
 
 /// Writes text with one prefix for the first line and another for the rest. Blank lines get the prefix without trailing
 /// spaces.
-fn prefixed(text: &str, (first, rest): (&str, &str), out: &mut String) {
+fn prefixed(text: &str, first: &str, rest: &str, out: &mut String) {
     for (at, line) in text.trim_end().lines().enumerate() {
         if at > 0 {
             out.push('\n');

@@ -114,7 +114,7 @@ async fn make(
         changes.put(&path, id)?;
     }
     let request = request.clone();
-    listing::blocking(move || finish(base.as_ref(), &request, &changes, (pack, limits))).await
+    listing::blocking(move || finish(base.as_ref(), &request, &changes, pack, limits)).await
 }
 
 /// Creates the trees and the commit.
@@ -122,7 +122,8 @@ fn finish(
     base: Option<&Base>,
     request: &PushRequest,
     changes: &Changes,
-    (mut pack, limits): (PackWriter, Limits),
+    mut pack: PackWriter,
+    limits: Limits,
 ) -> Result<Made, GitError> {
     let mut editor = TreeEditor {
         repository: base.map(|base| &base.repository),

@@ -178,16 +178,17 @@ fn items<'a>(
             findings.at(entry.file, &at, format_args!("must be an object, is {}", item.kind()));
             continue;
         }
-        parameters(entry, (item, &at), findings);
+        parameters(entry, item, &at, findings);
         for (method, operation) in operations(entry, item, files) {
-            operation_shape(entry, (operation, &format!("{at}/{method}")), met, findings);
+            operation_shape(entry, operation, &format!("{at}/{method}"), met, findings);
         }
     }
 }
 
 fn operation_shape<'a>(
     entry: &Parsed<'_>,
-    (operation, at): (&'a Node, &str),
+    operation: &'a Node,
+    at: &str,
     met: &mut Met<'a>,
     findings: &mut Findings<'_>,
 ) {
@@ -209,7 +210,7 @@ fn operation_shape<'a>(
         let at = format!("{at}/responses");
         findings.at(entry.file, &at, format_args!("must be an object, is {}", responses.kind()));
     }
-    parameters(entry, (operation, at), findings);
+    parameters(entry, operation, at, findings);
     if let Some(id) = operation.get("operationId").and_then(Node::text)
         && let Some(other) = met.ids.insert(id, at.to_owned())
     {
@@ -221,7 +222,7 @@ fn operation_shape<'a>(
 /// The permitted locations of a parameter.
 const PLACES: [&str; 6] = ["query", "header", "path", "cookie", "body", "formData"];
 
-fn parameters(entry: &Parsed<'_>, (of, at): (&Node, &str), findings: &mut Findings<'_>) {
+fn parameters(entry: &Parsed<'_>, of: &Node, at: &str, findings: &mut Findings<'_>) {
     let Some(parameters) = of.get("parameters") else { return };
     if !matches!(parameters, Node::List(_)) {
         let at = format!("{at}/parameters");

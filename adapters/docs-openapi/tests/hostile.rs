@@ -88,7 +88,7 @@ fn exceeded_limits_are_rejected_with_the_number() {
 }
 
 /// Returns an 8 MB text of a repeated piece between `start` and `end`.
-fn full_of(piece: &str, (start, end): (&str, &str)) -> String {
+fn full_of(piece: &str, start: &str, end: &str) -> String {
     format!("{start}{}{end}", piece.repeat((8_000_000 - start.len() - end.len()) / piece.len()))
 }
 
@@ -132,7 +132,7 @@ fn yaml_filled_with_one_node_construct_is_handled_quickly() {
 /// Fills YAML documents, each with a repeated piece between a start and an end.
 fn fill_yaml(constructs: &[(&str, &str, &str, &str)]) {
     for (name, start, piece, end) in constructs {
-        ends_soon(name, full_of(piece, (&format!("{START}paths: {{}}\n{start}"), end)));
+        ends_soon(name, full_of(piece, &format!("{START}paths: {{}}\n{start}"), end));
     }
 }
 
@@ -153,7 +153,7 @@ fn json_filled_with_one_construct_is_handled_quickly() {
         ("references", &schemas, "x", "\"}"),
     ] {
         let info = "{\"openapi\":\"3.0.0\",\"info\":{\"title\":\"A\",\"version\":\"1\"},\"paths\":{},";
-        ends_soon(name, full_of(piece, (&format!("{info}{start}"), end)));
+        ends_soon(name, full_of(piece, &format!("{info}{start}"), end));
     }
 }
 

@@ -223,7 +223,7 @@ fn read(
     let conditions = one(assertion, ASSERTION, "Conditions")?;
     let until = check_conditions(conditions, trust, clock)?;
     let subject = one(assertion, ASSERTION, "Subject")?;
-    let confirmed = check_confirmation(subject, trust, (answered, clock))?;
+    let confirmed = check_confirmation(subject, trust, answered, clock)?;
     let name = one(subject, ASSERTION, "NameID")?;
     if name.attribute("Format").is_some_and(|format| !EMAIL_FORMATS.contains(&format)) {
         return Err(refused("the format of its NameID must be emailAddress"));
@@ -286,7 +286,8 @@ fn check_conditions(
 fn check_confirmation(
     subject: Node<'_, '_>,
     trust: &SamlTrust,
-    (answered, clock): (&Option<String>, &Clock),
+    answered: &Option<String>,
+    clock: &Clock,
 ) -> Result<DateTime<Utc>, SamlRefused> {
     let mut bearer = children(subject, ASSERTION, "SubjectConfirmation")
         .filter(|confirmation| confirmation.attribute("Method") == Some(BEARER));

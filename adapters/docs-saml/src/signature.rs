@@ -46,7 +46,7 @@ pub(crate) fn verified(
         return Err(refused("a signature must refer to the element that contains it"));
     }
     let form = transforms(one(reference, DSIG, "Transforms")?)?;
-    let signed = canonical(document, (element, Some(signature)), &form)?;
+    let signed = canonical(document, element, Some(signature), &form)?;
     let digest =
         digest_of(attribute(one(reference, DSIG, "DigestMethod")?, "Algorithm")?, signed.as_bytes())?;
     let said = base64(&text(one(reference, DSIG, "DigestValue")?)?);
@@ -60,7 +60,7 @@ pub(crate) fn verified(
 /// document and must equal the signed one; the signature algorithm is read from the signed bytes.
 fn signed_info(document: &Document<'_>, signature: Node<'_, '_>, key: &Key) -> Result<String, SamlRefused> {
     let info = one(signature, DSIG, "SignedInfo")?;
-    let signed = canonical(document, (info, None), &form_of(info)?)?;
+    let signed = canonical(document, info, None, &form_of(info)?)?;
     let value = base64(&text(one(signature, DSIG, "SignatureValue")?)?)
         .ok_or_else(|| refused("its SignatureValue is not valid base64"))?;
     {
@@ -138,7 +138,8 @@ fn exclusive(method: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
 /// Canonicalizes an element, optionally without one descendant.
 fn canonical(
     document: &Document<'_>,
-    (element, without): (Node<'_, '_>, Option<Node<'_, '_>>),
+    element: Node<'_, '_>,
+    without: Option<Node<'_, '_>>,
     form: &C14nAlgorithm,
 ) -> Result<String, SamlRefused> {
     let (whole, without) = (element.range(), without.map(|node| node.range()));

@@ -87,7 +87,8 @@ async fn membership(
 /// `None` for users whom the embedding application authenticated.
 pub(super) async fn vouched_role(
     tx: &Tx,
-    (id, user): (&OrgId, &UserId),
+    id: &OrgId,
+    user: &UserId,
     sign_in: Option<SignIn>,
 ) -> Result<Option<Role>> {
     let (org, member) = membership(tx, user, id).await?;

@@ -13,9 +13,11 @@ use std::{
     sync::Arc,
 };
 
+use docs_macros::boxed;
+
 pub(super) use self::follow::{Follower, Round};
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     content::{ENDLESS, PageEntry, PageKind, View},
     model::{
         OrgId, PageId, PageUrls, SearchPageResult, SearchSectionResult, SearchSite, SearchSpaceResult,
@@ -74,31 +76,30 @@ impl<'p> SpaceHandle<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn search(
+    #[boxed]
+    pub async fn search(
         self,
         query: &'p SearchText,
         page: &'p PageRequest,
-    ) -> BoxFuture<'p, Result<Page<SearchPageResult>>> {
-        Box::pin(async move {
-            let Self { caller, space } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let access = access::space(&tx, actor, space).await?;
-            drop(tx);
-            let scope = Scope::Spaces(BTreeSet::from([space.clone()]));
-            let tenant = access.space().organization.as_str();
-            let mut walk = Walk::new(list_identities::search_of_space(space), (query, scope, tenant), page)?;
-            let index = platform.searchable_index().await?;
-            let mut items = Vec::new();
-            while let Some(ask) = walk.next(items.len()) {
-                let hits = index.find_pages(&ask).await?;
-                let found: Vec<&PageHit> = hits.iter().collect();
-                let shown = platform.shown(access.space(), &found, &Audience::Members).await?;
-                let ranks = hits.iter().map(|hit| hit.rank);
-                walk.take(&mut items, ranks.zip(shown), hits.len() < ask.limit);
-            }
-            Ok(walk.finish(items))
-        })
+    ) -> Result<Page<SearchPageResult>> {
+        let Self { caller, space } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let access = access::space(&tx, actor, space).await?;
+        drop(tx);
+        let scope = Scope::Spaces(BTreeSet::from([space.clone()]));
+        let tenant = access.space().organization.as_str();
+        let mut walk = Walk::new(list_identities::search_of_space(space), (query, scope, tenant), page)?;
+        let index = platform.searchable_index().await?;
+        let mut items = Vec::new();
+        while let Some(ask) = walk.next(items.len()) {
+            let hits = index.find_pages(&ask).await?;
+            let found: Vec<&PageHit> = hits.iter().collect();
+            let shown = platform.shown(access.space(), &found, &Audience::Members).await?;
+            let ranks = hits.iter().map(|hit| hit.rank);
+            walk.take(&mut items, ranks.zip(shown), hits.len() < ask.limit);
+        }
+        Ok(walk.finish(items))
     }
 }
 
@@ -111,21 +112,20 @@ impl<'p> OrgHandle<'p> {
     ///
     /// `NotFound` unless the actor is a member; otherwise as
     /// [`SpaceHandle::search`](crate::platform::SpaceHandle::search).
-    pub fn search(
+    #[boxed]
+    pub async fn search(
         self,
         query: &'p SearchText,
         page: &'p PageRequest,
-    ) -> BoxFuture<'p, Result<Page<SearchSpaceResult>>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let access = access::org(&tx, actor, org).await?;
-            let scope = range::spaces_of(&tx, access, actor).await?;
-            drop(tx);
-            let walk = Walk::new(list_identities::search_of_org(org), (query, scope, org.as_str()), page)?;
-            platform.search_spaces(actor, org, walk, Audience::Members).await
-        })
+    ) -> Result<Page<SearchSpaceResult>> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let access = access::org(&tx, actor, org).await?;
+        let scope = range::spaces_of(&tx, access, actor).await?;
+        drop(tx);
+        let walk = Walk::new(list_identities::search_of_org(org), (query, scope, org.as_str()), page)?;
+        platform.search_spaces(actor, org, walk, Audience::Members).await
     }
 }
 
@@ -139,32 +139,31 @@ impl<'p> SiteHandle<'p> {
     ///
     /// `NotFound` while the site is not published; `Invalid` for unknown site spaces; otherwise as
     /// [`SpaceHandle::search`](crate::platform::SpaceHandle::search).
-    pub fn search(
+    #[boxed]
+    pub async fn search(
         self,
         search: &'p SearchSite,
         page: &'p PageRequest,
-    ) -> BoxFuture<'p, Result<Page<SearchSpaceResult>>> {
-        Box::pin(async move {
-            let Self { caller, at, share_key } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let opened = platform.opened(&tx, actor, at.opened_with(share_key)).await?;
-            drop(tx);
-            let site = &opened.site;
-            if !site.published {
-                return Err(Error::not_found("published site"));
-            }
-            let default = opened.outline.default_place().map(|place| &place.id);
-            let spaces = Wanted::of(search, default)?.spaces(&opened)?;
-            let audience = match &opened.viewer {
-                Viewer::Member(..) => Audience::Anybody,
-                Viewer::Visitor(visitor) => Audience::Visitor(Arc::clone(visitor)),
-            };
-            let list = list_identities::search_of_site(&site.id, &spaces);
-            let scope = Scope::Spaces(spaces.clone());
-            let walk = Walk::new(list, (&search.query, scope, site.id.as_str()), page)?;
-            platform.search_spaces(actor, at.org, walk, audience).await
-        })
+    ) -> Result<Page<SearchSpaceResult>> {
+        let Self { caller, at, share_key } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let opened = platform.opened(&tx, actor, at.opened_with(share_key)).await?;
+        drop(tx);
+        let site = &opened.site;
+        if !site.published {
+            return Err(Error::not_found("published site"));
+        }
+        let default = opened.outline.default_place().map(|place| &place.id);
+        let spaces = Wanted::of(search, default)?.spaces(&opened)?;
+        let audience = match &opened.viewer {
+            Viewer::Member(..) => Audience::Anybody,
+            Viewer::Visitor(visitor) => Audience::Visitor(Arc::clone(visitor)),
+        };
+        let list = list_identities::search_of_site(&site.id, &spaces);
+        let scope = Scope::Spaces(spaces.clone());
+        let walk = Walk::new(list, (&search.query, scope, site.id.as_str()), page)?;
+        platform.search_spaces(actor, at.org, walk, audience).await
     }
 }
 
@@ -180,7 +179,7 @@ impl Platform {
         let mut items = Vec::new();
         while let Some(ask) = walk.next(items.len()) {
             let hits = index.find_pages(&ask).await?;
-            let shown = self.shown_in((actor, &audience), org, &hits).await?;
+            let shown = self.shown_in(actor, &audience, org, &hits).await?;
             let ranks = hits.iter().map(|hit| hit.rank);
             walk.take(&mut items, ranks.zip(shown), hits.len() < ask.limit);
         }
@@ -191,7 +190,8 @@ impl Platform {
     /// Resolves hits of several spaces against the store. A hit outside the audience is `None`.
     async fn shown_in(
         &self,
-        (actor, audience): (&Actor, &Audience),
+        actor: &Actor,
+        audience: &Audience,
         org: &OrgId,
         hits: &[PageHit],
     ) -> Result<Vec<Option<(Arc<SpaceRecord>, SearchPageResult)>>> {
@@ -200,7 +200,7 @@ impl Platform {
             places.entry(&hit.space).or_default().push(at);
         }
         let ids: Vec<&SpaceId> = places.keys().copied().collect();
-        let seen = self.still_seen((actor, audience), org, &ids).await?;
+        let seen = self.still_seen(actor, audience, org, &ids).await?;
         let mut shown = vec![None; hits.len()];
         for (id, places) in places {
             let Some(space) = seen.get(id).map(SpaceAccess::space) else { continue };
@@ -215,7 +215,8 @@ impl Platform {
     /// Returns the spaces that the actor may currently see.
     async fn still_seen(
         &self,
-        (actor, audience): (&Actor, &Audience),
+        actor: &Actor,
+        audience: &Audience,
         org: &OrgId,
         ids: &[&SpaceId],
     ) -> Result<BTreeMap<SpaceId, SpaceAccess>> {

@@ -42,7 +42,7 @@ async fn former_paths_of_pages_and_descendants_resolve() {
     let w = World::new().await;
     let guide = space(&w, "Guide").await;
     let first = add(&w, &guide, "First", "Text.").await;
-    let below = add_below(&w, &guide, Some(&first), ("Below", "Text.")).await;
+    let below = add_below(&w, &guide, Some(&first), "Below", "Text.").await;
     change(&w, &guide, &first, json!({ "slug": "start" })).await;
     for path in ["first/below", "FIRST/Below", "start/below"] {
         assert_eq!(at(&w, &guide, path).await, Some((below.clone(), "start/below".to_owned())), "{path}");

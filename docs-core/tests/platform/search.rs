@@ -47,14 +47,15 @@ pub(crate) async fn edit(w: &World, space: &SpaceId, changes: Value) -> docs_cor
 }
 
 pub(crate) async fn add(w: &World, space: &SpaceId, title: &str, text: &str) -> PageId {
-    add_below(w, space, None, (title, text)).await
+    add_below(w, space, None, title, text).await
 }
 
 pub(crate) async fn add_below(
     w: &World,
     space: &SpaceId,
     parent: Option<&PageId>,
-    (title, text): (&str, &str),
+    title: &str,
+    text: &str,
 ) -> PageId {
     let mut insert = json!({ "operation": "insert_page", "title": title, "document": { "markdown": text } });
     if let Some(parent) = parent {
@@ -153,8 +154,8 @@ async fn a_page_is_shown_where_it_stands_and_as_it_is_called_now() {
     let (w, _) = world().await;
     let guide = space(&w, "Guide").await;
     let above = add(&w, &guide, "Above", "").await;
-    let middle = add_below(&w, &guide, Some(&above), ("Middle", "")).await;
-    let below = add_below(&w, &guide, Some(&middle), ("Below", "## Part\n\nneedle")).await;
+    let middle = add_below(&w, &guide, Some(&above), "Middle", "").await;
+    let below = add_below(&w, &guide, Some(&middle), "Below", "## Part\n\nneedle").await;
     let other = add(&w, &guide, "Other", "").await;
     w.platform.settle().await.expect("settled");
     assert_eq!(paths(&w, &guide, "needle").await, ["above/middle/below"]);
@@ -173,7 +174,7 @@ async fn a_page_that_asks_for_it_is_left_out_with_all_below_it() {
     let (w, _) = world().await;
     let guide = space(&w, "Guide").await;
     let above = add(&w, &guide, "Above", "needle").await;
-    let below = add_below(&w, &guide, Some(&above), ("Below", "needle")).await;
+    let below = add_below(&w, &guide, Some(&above), "Below", "needle").await;
     let hidden = add(&w, &guide, "Hidden", "needle").await;
     change(&w, &guide, &hidden, json!({ "hidden": true })).await;
     w.platform.settle().await.expect("settled");
@@ -475,7 +476,7 @@ async fn a_page_with_a_condition_is_not_for_every_visitor() {
     let (w, _) = world().await;
     let guide = space(&w, "Guide").await;
     let above = add(&w, &guide, "Above", "needle").await;
-    add_below(&w, &guide, Some(&above), ("Below", "needle")).await;
+    add_below(&w, &guide, Some(&above), "Below", "needle").await;
     let site = site(&w, &[&guide]).await;
     w.as_admin().org(&w.org).site(&site).publish().await.expect("published");
     w.platform.settle().await.expect("settled");

@@ -340,7 +340,7 @@ impl Site {
                 _ => return (None, None),
             }
         };
-        (answer, self.model.sort((item.0, &item.1), (beside.0, &beside.1), side))
+        (answer, self.model.sort(item.0, &item.1, beside.0, &beside.1, side))
     }
 
     async fn name(&mut self, step: &Step) -> (Option<ErrorKind>, Option<ErrorKind>) {

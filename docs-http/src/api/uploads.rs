@@ -48,7 +48,7 @@ impl Uploads {
         name: Query<FileName>,
         body: FileBody,
     ) -> Answer<Created<RevisionFile>> {
-        upload(&idempotency.platform(&self.0), &auth, (live(&space)?, name.0), body).await
+        upload(&idempotency.platform(&self.0), &auth, live(&space)?, name.0, body).await
     }
 
     /// Upload a file into a change request
@@ -70,7 +70,7 @@ impl Uploads {
         name: Query<FileName>,
         body: FileBody,
     ) -> Answer<Created<RevisionFile>> {
-        upload(&idempotency.platform(&self.0), &auth, (of_request(&space, &request)?, name.0), body).await
+        upload(&idempotency.platform(&self.0), &auth, of_request(&space, &request)?, name.0, body).await
     }
 }
 
@@ -78,7 +78,8 @@ impl Uploads {
 async fn upload(
     platform: &Platform,
     auth: &Auth,
-    (of, name): (ContentOf, Option<FileName>),
+    of: ContentOf,
+    name: Option<FileName>,
     body: FileBody,
 ) -> Answer<Created<RevisionFile>> {
     let mut sent = body.open().await?;

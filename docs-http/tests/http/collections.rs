@@ -73,7 +73,7 @@ fn after(kind: &str, of: &str) -> Value {
 }
 
 /// Checks that a request is rejected with this status and without changes. Returns the message.
-async fn refused(s: &Server, (token, path): (&str, &str), body: Value, status: u16) -> String {
+async fn refused(s: &Server, token: &str, path: &str, body: Value, status: u16) -> String {
     let stored = s.stored().await;
     let answer: Answer = s.ask("POST", path, token, Some(body)).await;
     let message = answer.refused(status, path).to_owned();
@@ -214,16 +214,16 @@ async fn a_move_that_makes_no_sense_is_refused_by_its_field() {
     let admin = s.admin.as_str();
     for parent in [&outer, &inner] {
         let path = format!("/v1/collections/{outer}/move");
-        let message = refused(&s, (admin, &path), json!({ "parent": parent }), 409).await;
+        let message = refused(&s, admin, &path, json!({ "parent": parent }), 409).await;
         assert!(message.starts_with("parent: "), "{message}");
     }
-    refused(&s, (admin, &format!("/v1/spaces/{gone}/move")), json!({ "parent": null }), 404).await;
+    refused(&s, admin, &format!("/v1/spaces/{gone}/move"), json!({ "parent": null }), 404).await;
     let foreign = s.ask("POST", &format!("/v1/orgs/{}/collections", s.other_org), &s.both, None).await;
     let foreign = json!({ "parent": id(&foreign.is(201, "of another organization")) });
     let path = format!("/v1/spaces/{here}/move");
-    refused(&s, (&s.both, &path), foreign.clone(), 409).await;
-    refused(&s, (admin, &path), foreign.clone(), 400).await;
-    refused(&s, (&s.editor, &path), foreign, 403).await;
+    refused(&s, &s.both, &path, foreign.clone(), 409).await;
+    refused(&s, admin, &path, foreign.clone(), 400).await;
+    refused(&s, &s.editor, &path, foreign, 403).await;
 }
 
 #[tokio::test]
@@ -238,28 +238,28 @@ async fn content_is_transferred_when_nothing_holds_on_to_it() {
         s.invalid("POST", path, json!({}), "organization").await;
         s.invalid("POST", path, json!({ "organization": 5 }), "organization").await;
         for unknown in ["unknown", "not an id"] {
-            refused(&s, (&s.both, path), to(unknown), 404).await;
+            refused(&s, &s.both, path, to(unknown), 404).await;
         }
-        refused(&s, (&s.admin, path), to(&s.other_org), 404).await;
-        refused(&s, (&s.both, path), to(&s.org), 409).await;
+        refused(&s, &s.admin, path, to(&s.other_org), 404).await;
+        refused(&s, &s.both, path, to(&s.org), 409).await;
     }
     s.repository.put("README.md", "# Start\n");
     let import = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
     s.post(&format!("/v1/spaces/{inside}/git/import"), 204, import).await;
     for path in [&of_space, &of_outer] {
-        let message = refused(&s, (&s.both, path), to(&s.other_org), 412).await;
+        let message = refused(&s, &s.both, path, to(&s.other_org), 412).await;
         assert!(message.contains("an import into"), "{message}");
     }
     s.platform.settle().await.expect("settled");
     s.ask("DELETE", &format!("/v1/spaces/{inside}"), &s.admin, None).await.is(204, "deleted");
     for path in [&of_space, &of_outer] {
-        let message = refused(&s, (&s.both, path), to(&s.other_org), 412).await;
+        let message = refused(&s, &s.both, path, to(&s.other_org), 412).await;
         assert!(message.contains("deleted"), "{message}");
     }
     s.post(&format!("/v1/spaces/{inside}/restore"), 200, json!({})).await;
     let site = s.site("Docs", &[&inside]).await;
     for path in [&of_space, &of_outer] {
-        let message = refused(&s, (&s.both, path), to(&s.other_org), 412).await;
+        let message = refused(&s, &s.both, path, to(&s.other_org), 412).await;
         assert!(message.contains("site"), "{message}");
     }
     s.ask("DELETE", &site, &s.admin, None).await.is(204, "deleted");

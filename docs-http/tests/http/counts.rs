@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Returns the number of spaces of a site, a team and a member, from their lists and resources.
-async fn counted(s: &Server, (site, team, user): (&str, &str, &str)) -> [Value; 6] {
+async fn counted(s: &Server, site: &str, team: &str, user: &str) -> [Value; 6] {
     let (org, last) =
         (format!("/v1/orgs/{}", s.org), |path: &str| path.rsplit('/').next().map(str::to_owned));
     let in_list = |list: Value, wanted: String, count: &str| {
@@ -39,22 +39,21 @@ async fn counts_of_spaces_exclude_deleted_ones() {
         let invite = json!({ "role": "edit", "users": [&user], "teams": [team_id] });
         s.post(&format!("/v1/spaces/{space}/permissions"), 204, invite).await;
     }
-    let at = (site.as_str(), team.as_str(), user.as_str());
     let all = |n: u64| [(); 6].map(|()| json!(n));
-    assert_eq!(counted(&s, at).await, all(2));
+    assert_eq!(counted(&s, &site, &team, user.as_str()).await, all(2));
     s.ask("DELETE", &format!("/v1/spaces/{one}"), &s.admin, None).await.is(204, "deleted");
-    assert_eq!(counted(&s, at).await, all(1), "one is deleted");
+    assert_eq!(counted(&s, &site, &team, user.as_str()).await, all(1), "one is deleted");
     s.ask("DELETE", &format!("/v1/spaces/{other}"), &s.admin, None).await.is(204, "deleted");
-    assert_eq!(counted(&s, at).await, all(0), "both are deleted");
+    assert_eq!(counted(&s, &site, &team, user.as_str()).await, all(0), "both are deleted");
     s.post(&format!("/v1/spaces/{one}/restore"), 200, json!({})).await;
-    assert_eq!(counted(&s, at).await, all(1), "one is back");
+    assert_eq!(counted(&s, &site, &team, user.as_str()).await, all(1), "one is back");
     s.check().await;
     // Purging a deleted space does not decrement the counts again.
     s.clock.advance(std::time::Duration::from_secs(8 * 24 * 3600));
     s.platform.settle().await.expect("settled");
-    assert_eq!(counted(&s, at).await, all(1), "one is gone for good");
+    assert_eq!(counted(&s, &site, &team, user.as_str()).await, all(1), "one is gone for good");
     let again = s.post(&format!("/v1/spaces/{one}/duplicate"), 201, json!({})).await.body;
     s.post(&format!("{site}/site-spaces"), 201, json!({ "spaceId": id(&again) })).await;
-    assert_eq!(counted(&s, at).await[0], 2);
+    assert_eq!(counted(&s, &site, &team, user.as_str()).await[0], 2);
     s.check().await;
 }

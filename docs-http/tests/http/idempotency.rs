@@ -36,10 +36,10 @@ const NATURALLY_IDEMPOTENT: [&str; 16] = [
 ];
 
 async fn send(w: &World, op: &Op, token: &str, key: &str) -> Answer {
-    send_body(w, op, (token, key), op.body.clone()).await
+    send_body(w, op, token, key, op.body.clone()).await
 }
 
-async fn send_body(w: &World, op: &Op, (token, key): (&str, &str), body: Option<Value>) -> Answer {
+async fn send_body(w: &World, op: &Op, token: &str, key: &str, body: Option<Value>) -> Answer {
     let authorization = bearer(token);
     let headers = [("authorization", authorization.as_str()), ("idempotency-key", key)];
     let body = body.map(|body| ("application/json", body.to_string()));
@@ -108,7 +108,7 @@ async fn retries_after_a_lost_response_take_effect_once() {
             assert_eq!(w.s.stored().await, done, "{}: nothing is done again", op.id);
         }
         // Another request with the same key is rejected without an effect.
-        let refused = send_body(&w, op, (&w.s.both, KEY), Some(other(op))).await;
+        let refused = send_body(&w, op, &w.s.both, KEY, Some(other(op))).await;
         assert!(refused.refused(422, &op.id).starts_with("Idempotency-Key: "), "{}", op.id);
         assert_eq!(w.s.stored().await, done, "{}: nothing is done", op.id);
     }

@@ -212,7 +212,7 @@ pub(crate) async fn work(s: &Server) -> (String, String, String) {
     (space, request, page)
 }
 
-async fn hold(field: &Field, s: &Server, letters: &[char], (inside, beyond): (usize, usize)) {
+async fn hold(field: &Field, s: &Server, letters: &[char], inside: usize, beyond: usize) {
     let text = |length| field.text.of(length, letters);
     for length in [field.least, field.least + inside % (field.most - field.least), field.most] {
         let body = (field.body)(&text(length));
@@ -227,7 +227,7 @@ async fn hold(field: &Field, s: &Server, letters: &[char], (inside, beyond): (us
         s.invalid(field.method, &field.path, (field.body)(&text(field.least - 1)), field.name).await;
     }
     let mut nul = text(field.least.max(1));
-    nul.insert(if inside % 2 == 0 { 0 } else { nul.len() }, '\0');
+    nul.insert(if inside.is_multiple_of(2) { 0 } else { nul.len() }, '\0');
     let before = s.stored().await;
     let body = (field.body)(&nul);
     let answer = s.ask(field.method, &field.path, &s.admin, Some(body)).await;
@@ -256,17 +256,17 @@ proptest! {
             let site = s.site("Docs", &[]).await;
             let people_and_sites = of_people_and_sites(&s, &space, &site);
             for field in people_and_sites.into_iter().chain(of_collections(&s).await) {
-                hold(&field, &s, &letters, (inside, beyond)).await;
+                hold(&field, &s, &letters, inside, beyond).await;
             }
             for field in of_structure(&s, &space).await {
-                hold(&field, &s, &letters, (inside, beyond)).await;
+                hold(&field, &s, &letters, inside, beyond).await;
             }
             for field in of_teams(&s, &crate::teams::provider(&s).await) {
-                hold(&field, &s, &letters, (inside, beyond)).await;
+                hold(&field, &s, &letters, inside, beyond).await;
             }
             let me = id(&s.get("/v1/user").await);
             for field in of_content(&space, &request, &page, me) {
-                hold(&field, &s, &letters, (inside, beyond)).await;
+                hold(&field, &s, &letters, inside, beyond).await;
             }
             s.check().await;
         });

@@ -30,7 +30,7 @@ fn has(value: &Value, key: &str) -> bool {
 }
 
 /// Checks a schema and its nested schemas, and records its references.
-fn schema(at: &str, it: &Value, (faults, used): (&mut Faults, &mut BTreeSet<String>)) {
+fn schema(at: &str, it: &Value, faults: &mut Faults, used: &mut BTreeSet<String>) {
     let Some(fields) = it.as_object() else {
         return faults.unless(false, at, "a schema is an object");
     };
@@ -67,17 +67,17 @@ fn schema(at: &str, it: &Value, (faults, used): (&mut Faults, &mut BTreeSet<Stri
         faults.unless(known, at, "what is required is described");
     }
     for (name, property) in it["properties"].as_object().into_iter().flatten() {
-        schema(&format!("{at}.{name}"), property, (faults, used));
+        schema(&format!("{at}.{name}"), property, faults, used);
     }
     for key in ["items", "additionalProperties"] {
         // `additionalProperties` may be a Boolean.
         if let Some(part) = it.get(key).filter(|part| key == "items" || !part.is_boolean()) {
-            schema(&format!("{at}.{key}"), part, (faults, used));
+            schema(&format!("{at}.{key}"), part, faults, used);
         }
     }
     for key in ["allOf", "anyOf", "oneOf"] {
         for (n, part) in it[key].as_array().into_iter().flatten().enumerate() {
-            schema(&format!("{at}.{key}[{n}]"), part, (faults, used));
+            schema(&format!("{at}.{key}[{n}]"), part, faults, used);
         }
     }
 }
@@ -142,17 +142,17 @@ async fn the_document_keeps_the_rules_of_linters() {
             used.extend(body["$ref"].as_str().map(str::to_owned));
             let media = body["content"].as_object().into_iter().flat_map(Map::values);
             for holder in media.chain([body]).filter(|holder| has(holder, "schema")) {
-                schema(&at, &holder["schema"], (&mut faults, &mut used));
+                schema(&at, &holder["schema"], &mut faults, &mut used);
             }
         }
     }
     for (name, response) in document["components"]["responses"].as_object().expect("responses") {
         for media in response["content"].as_object().into_iter().flat_map(Map::values) {
-            schema(name, &media["schema"], (&mut faults, &mut used));
+            schema(name, &media["schema"], &mut faults, &mut used);
         }
     }
     for (name, it) in document["components"]["schemas"].as_object().expect("schemas") {
-        schema(name, it, (&mut faults, &mut used));
+        schema(name, it, &mut faults, &mut used);
         faults.unless(it["description"].is_string() || has(it, "allOf"), name, "a schema says what it is");
     }
     for kind in ["schemas", "responses"] {
@@ -181,7 +181,7 @@ fn a_schema_that_breaks_a_rule_is_noticed() {
         (json!({ "anyOf": [{ "minLength": 2, "maxLength": 1 }] }), "the least is not above the most"),
     ] {
         let mut faults = Faults::default();
-        schema("it", &wrong, (&mut faults, &mut BTreeSet::new()));
+        schema("it", &wrong, &mut faults, &mut BTreeSet::new());
         assert_eq!(faults.0.len(), 1, "{wrong}: {:?}", faults.0);
         assert!(faults.0[0].ends_with(rule), "{wrong}: {:?}", faults.0);
     }
@@ -189,14 +189,16 @@ fn a_schema_that_breaks_a_rule_is_noticed() {
 
 /// Collects the patterns of the strings in a schema and its nested schemas. Each reference is visited once.
 fn patterns<'d>(
-    (document, at): (&'d Value, &str),
+    document: &'d Value,
+    at: &str,
     it: &'d Value,
-    (seen, found): (&mut BTreeSet<&'d str>, &mut BTreeMap<&'d str, usize>),
+    seen: &mut BTreeSet<&'d str>,
+    found: &mut BTreeMap<&'d str, usize>,
 ) {
     if let Some(reference) = it["$ref"].as_str() {
         if seen.insert(reference) {
             let there = document.pointer(&reference[1..]).expect("what is referred to is there");
-            patterns((document, reference), there, (seen, found));
+            patterns(document, reference, there, seen, found);
         }
         return;
     }
@@ -210,7 +212,7 @@ fn patterns<'d>(
     let parts = ["items", "additionalProperties"].iter().filter_map(|key| it.get(key));
     let kinds = ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| it[key].as_array()).flatten();
     for part in fields.chain(parts.filter(|part| part.is_object())).chain(kinds) {
-        patterns((document, at), part, (seen, found));
+        patterns(document, at, part, seen, found);
     }
 }
 
@@ -221,11 +223,11 @@ async fn texts_of_requests_say_that_they_hold_no_nul() {
     for (path, method, operation) in operations(document) {
         let at = format!("{method} {path}");
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
-            patterns((document, &at), &parameter["schema"], (&mut seen, &mut found));
+            patterns(document, &at, &parameter["schema"], &mut seen, &mut found);
         }
         let body = &operation["requestBody"]["content"]["application/json"];
         if let Some(schema) = body.get("schema") {
-            patterns((document, &at), schema, (&mut seen, &mut found));
+            patterns(document, &at, schema, &mut seen, &mut found);
         }
     }
     assert!(found.contains_key("^[A-Za-z0-9_-]+$"), "cursors: {found:?}");

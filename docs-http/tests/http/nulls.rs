@@ -43,7 +43,8 @@ fn parts<'d>(document: &'d Value, schemas: &[&'d Value]) -> Vec<&'d Value> {
 fn places(
     document: &Value,
     schemas: &[&Value],
-    (at, value): (String, &Value),
+    at: String,
+    value: &Value,
     found: &mut Vec<(String, String)>,
 ) {
     let parts = parts(document, schemas);
@@ -58,12 +59,12 @@ fn places(
         found.extend(names.iter().map(|name| (at.clone(), (*name).clone())));
         for (name, value) in fields {
             let schemas: Vec<&Value> = parts.iter().filter_map(|part| part["properties"].get(name)).collect();
-            places(document, &schemas, (format!("{at}/{name}"), value), found);
+            places(document, &schemas, format!("{at}/{name}"), value, found);
         }
     }
     if let Some(first) = value.get(0) {
         let schemas: Vec<&Value> = parts.iter().filter_map(|part| part.get("items")).collect();
-        places(document, &schemas, (format!("{at}/0"), first), found);
+        places(document, &schemas, format!("{at}/0"), first, found);
     }
 }
 
@@ -87,7 +88,7 @@ async fn null_and_missing_fields_are_accepted_as_documented() {
         ready(&w, &op).await;
         let prepared = w.s.store.save();
         let mut found = Vec::new();
-        places(document, &[schema], (String::new(), &body), &mut found);
+        places(document, &[schema], String::new(), &body, &mut found);
         for (at, name) in found {
             for change in [Some(Value::Null), None] {
                 let mut other = op.clone();

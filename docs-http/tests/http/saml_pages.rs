@@ -94,10 +94,10 @@ impl Pages {
     /// Posts a SAML response.
     async fn answer(&self, response: &str, cookie: &str, accept: &str) -> Shown {
         let form = format!("RelayState=x&SAMLResponse={}", response.replace('@', "%40").replace(' ', "+"));
-        self.post("/acs", "application/x-www-form-urlencoded", form, (cookie, accept)).await
+        self.post("/acs", "application/x-www-form-urlencoded", form, cookie, accept).await
     }
 
-    async fn post(&self, step: &str, kind: &str, body: String, (cookie, accept): (&str, &str)) -> Shown {
+    async fn post(&self, step: &str, kind: &str, body: String, cookie: &str, accept: &str) -> Shown {
         let request = self.client.post(format!("{}{step}", self.path)).header("accept", accept);
         let request = request.header("cookie", cookie).content_type(kind).body(body);
         shown(request.send().await).await
@@ -186,7 +186,7 @@ async fn who_comes_back_gets_a_token_that_the_api_takes() {
     let me = p.s.ask("GET", "/v1/user", token, None).await.is(200, "a bearer token");
     assert_eq!(me["email"], "grace@example.com");
     // The form of the page signs the user out.
-    let out = p.post("/end", "application/x-www-form-urlencoded", format!("token={token}"), ("", HTML)).await;
+    let out = p.post("/end", "application/x-www-form-urlencoded", format!("token={token}"), "", HTML).await;
     assert!(out.status == 200 && out.body.contains("You are signed out"), "{}", out.body);
     p.s.ask("GET", "/v1/user", token, None).await.refused(401, "the session is over");
     p.s.check().await;
@@ -210,7 +210,7 @@ async fn a_program_that_keeps_cookies_reads_json() {
     let body: Value = serde_json::from_str(&refused.body).expect("JSON");
     assert_eq!(body["error"]["code"], 403);
     let form = format!("token={}", p.sign_in("grace@example.com").await);
-    let out = p.post("/end", "application/x-www-form-urlencoded", form, ("", json)).await;
+    let out = p.post("/end", "application/x-www-form-urlencoded", form, "", json).await;
     assert_eq!((out.status, out.body.as_str()), (204, ""));
 }
 
@@ -262,7 +262,7 @@ async fn who_is_not_let_in_is_told_why_and_nothing_is_made() {
         ("no type", "", &right, &cookie, 415, "must be a form"),
         ("a form with files", "multipart/form-data; boundary=x", "--x--", &cookie, 415, "must be a form"),
     ] {
-        let shown = p.post("/acs", kind, body.to_owned(), (cookie, HTML)).await;
+        let shown = p.post("/acs", kind, body.to_owned(), cookie, HTML).await;
         assert_eq!(
             (shown.status, shown.kind.as_str()),
             (status, "text/html; charset=utf-8"),
@@ -275,9 +275,9 @@ async fn who_is_not_let_in_is_told_why_and_nothing_is_made() {
         assert!(!shown.headers.contains_key("set-cookie"), "{what}");
     }
     assert_eq!(users().await, before);
-    let done = p.post("/acs", form, right.clone(), (&cookie, HTML)).await;
+    let done = p.post("/acs", form, right.clone(), &cookie, HTML).await;
     assert_eq!(done.status, 200, "the right one is taken: {}", done.body);
-    let again = p.post("/acs", form, right, (&cookie, HTML)).await;
+    let again = p.post("/acs", form, right, &cookie, HTML).await;
     assert!(again.status == 403 && again.body.contains("was used before"), "{}", again.body);
 }
 
@@ -299,7 +299,7 @@ async fn a_session_is_signed_out_where_it_began() {
     }
     p.s.ask("GET", "/v1/user", &token, None).await.refused(401, "the session is over");
     let kind = "application/x-www-form-urlencoded";
-    let own = p.post("/end", kind, format!("token={}", p.s.admin), ("", HTML)).await;
+    let own = p.post("/end", kind, format!("token={}", p.s.admin), "", HTML).await;
     assert!(own.status == 400 && own.body.contains("token: must belong to a SAML session"), "{}", own.body);
     p.s.get("/v1/user").await;
     let pending = p.client.get(format!("/saml/{}/start", id(&provider))).send().await;
@@ -383,7 +383,7 @@ async fn each_address_takes_its_method_and_a_provider_that_is_there() {
     assert!(shown.body.contains("must be sent by HTTP-POST"), "{}", shown.body);
     // A posted response is not inflated either.
     let form = format!("SAMLResponse={bomb}");
-    let posted = p.post("/acs", "application/x-www-form-urlencoded", form, ("", HTML)).await;
+    let posted = p.post("/acs", "application/x-www-form-urlencoded", form, "", HTML).await;
     assert!(posted.status == 403 && posted.body.contains("is no note"), "{}", posted.body);
     for path in ["/saml/nobody/start", "/saml/%00/start", "/saml/nobody", "/saml/nobody/acs"] {
         let request = if path.ends_with("acs") { p.client.post(path) } else { p.client.get(path) };

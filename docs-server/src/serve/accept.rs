@@ -52,7 +52,7 @@ impl Service {
         let (stopping, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
         let sweeping = tokio::spawn(sweep(Arc::clone(&shared), stopped.clone()));
-        let accepting = accept(&shared, (&listener, &proxies), (&mut tasks, stopped));
+        let accepting = accept(&shared, &listener, &proxies, &mut tasks, stopped);
         tokio::select! {
             () = stop => {}
             never = accepting => match never {},
@@ -82,8 +82,10 @@ async fn sweep(shared: Arc<Shared>, stopped: watch::Receiver<bool>) {
 /// Accepts connections, and spawns a task for each.
 async fn accept(
     shared: &Arc<Shared>,
-    (listener, proxies): (&TcpListener, &TrustedProxies),
-    (tasks, stopped): (&mut JoinSet<()>, watch::Receiver<bool>),
+    listener: &TcpListener,
+    proxies: &TrustedProxies,
+    tasks: &mut JoinSet<()>,
+    stopped: watch::Receiver<bool>,
 ) -> std::convert::Infallible {
     let mut pause = PAUSE;
     loop {
@@ -91,7 +93,7 @@ async fn accept(
             Ok(accepted) => {
                 pause = PAUSE;
                 let (stream, peer) = accepted;
-                admit(shared, (stream, Peer::new(peer, proxies)), (tasks, &stopped)).await;
+                admit(shared, stream, Peer::new(peer, proxies), tasks, &stopped).await;
             }
             Err(error) if is_of_connection(&error) => tracing::debug!(%error, "connection ended early"),
             // Without descriptors or memory, accepting fails until a connection ends.
@@ -110,8 +112,10 @@ async fn accept(
 /// Serves a connection if the limits permit it.
 async fn admit(
     shared: &Arc<Shared>,
-    (stream, peer): (TcpStream, Peer),
-    (tasks, stopped): (&mut JoinSet<()>, &watch::Receiver<bool>),
+    stream: TcpStream,
+    peer: Peer,
+    tasks: &mut JoinSet<()>,
+    stopped: &watch::Receiver<bool>,
 ) {
     while tasks.try_join_next().is_some() {}
     let Some(registered) = shared.table.admit(peer, &shared.config).await else { return };
@@ -126,7 +130,7 @@ async fn admit(
     let (shared, stopped) = (Arc::clone(shared), stopped.clone());
     tasks.spawn(async move {
         let connection = Arc::clone(&registered.connection);
-        serve(shared, (stream, connection), stopped).await;
+        serve(shared, stream, connection, stopped).await;
         drop(registered);
     });
 }

@@ -56,10 +56,11 @@ pub(super) struct Shared {
 /// Serves a connection until it ends. After the server stops, only requests that have already begun are answered.
 pub(super) async fn serve(
     shared: Arc<Shared>,
-    (stream, connection): (TcpStream, Arc<Connection>),
+    stream: TcpStream,
+    connection: Arc<Connection>,
     mut stopping: watch::Receiver<bool>,
 ) {
-    let exchange = pin!(exchange(shared, (stream, Arc::clone(&connection)), stopping.clone()));
+    let exchange = pin!(exchange(shared, stream, Arc::clone(&connection), stopping.clone()));
     let stop = async {
         if stopping.wait_for(|stops| *stops).await.is_ok() {
             connection.is_last.store(true, Ordering::Relaxed);
@@ -78,7 +79,8 @@ pub(super) async fn serve(
 
 async fn exchange(
     shared: Arc<Shared>,
-    (stream, connection): (TcpStream, Arc<Connection>),
+    stream: TcpStream,
+    connection: Arc<Connection>,
     mut stopping: watch::Receiver<bool>,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let mut io = Watched::new(stream, Arc::clone(&connection));

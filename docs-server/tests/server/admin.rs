@@ -245,7 +245,7 @@ async fn platform_at(clock: &ManualClock, file: &Path, blobs: &Path) -> Platform
 }
 
 /// Creates a space with a large file, which repeats one byte. Also returns the address of the file.
-async fn space_with_file(platform: &Platform, (who, org): (&Actor, &OrgId), byte: u8) -> (SpaceId, String) {
+async fn space_with_file(platform: &Platform, who: &Actor, org: &OrgId, byte: u8) -> (SpaceId, String) {
     let me = platform.as_actor(who);
     let space = me.org(org).spaces().create(CreateSpace::default()).await.expect("a space").id;
     let requests = me.space(&space);
@@ -289,12 +289,12 @@ async fn collect_removes_only_blobs_deleted_long_ago() {
     let (ada, org) = (Actor::User(ada.parse().expect("an id")), org.parse().expect("an id"));
     let clock = ManualClock::new(SystemClock.now() - LONG);
     let platform = platform_at(&clock, &file, &blobs).await;
-    let (gone, _) = space_with_file(&platform, (&ada, &org), b'a').await;
+    let (gone, _) = space_with_file(&platform, &ada, &org, b'a').await;
     let of_gone = blobs_in(&blobs);
-    let (kept, url) = space_with_file(&platform, (&ada, &org), b'b').await;
+    let (kept, url) = space_with_file(&platform, &ada, &org, b'b').await;
     purge(&platform, &gone).await;
     clock.advance(LONG);
-    let (young, _) = space_with_file(&platform, (&ada, &org), b'c').await;
+    let (young, _) = space_with_file(&platform, &ada, &org, b'c').await;
     purge(&platform, &young).await;
     let all = blobs_in(&blobs);
     assert_eq!((of_gone.len(), all.len()), (1, 3), "a blob for each file");

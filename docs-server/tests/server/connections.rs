@@ -201,7 +201,7 @@ impl Raw {
 
 /// Sends a piece of bytes repeatedly, with a pause in between, until the server closes the connection or `pieces` are
 /// sent. Returns the number of sent pieces.
-async fn drip(client: &mut Raw, piece: &[u8], (pieces, pause): (usize, Duration)) -> usize {
+async fn drip(client: &mut Raw, piece: &[u8], pieces: usize, pause: Duration) -> usize {
     let mut ticks = tokio::time::interval(pause);
     for sent in 0..pieces {
         ticks.tick().await;

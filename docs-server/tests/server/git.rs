@@ -32,7 +32,7 @@ async fn page_of(client: &Client, space: &str, path: &str) -> (String, String) {
 }
 
 /// Replaces a text on the page of a file through a change request.
-async fn edit_page(client: &Client, space: &str, path: &str, (from, to): (&str, &str)) {
+async fn edit_page(client: &Client, space: &str, path: &str, from: &str, to: &str) {
     let (page, text) = page_of(client, space, path).await;
     assert!(text.contains(from), "{text}");
     let document = json!({ "markdown": text.replace(from, to) });

@@ -177,7 +177,7 @@ fn forget_peak(server: &Process) -> u64 {
 }
 
 /// Fails unless the process is the original one, responds, and stays within the memory limit.
-async fn is_well(server: &mut Process, client: &Client, (what, before): (&str, u64)) {
+async fn is_well(server: &mut Process, client: &Client, what: &str, before: u64) {
     assert!(server.child.try_wait().expect("a child").is_none(), "{what}: the server ended");
     client.get("/orgs").await;
     let (peak, now) = (memory(server, "VmHWM:"), memory(server, "VmRSS:"));
@@ -270,7 +270,7 @@ async fn no_document_of_others_ends_the_server_or_takes_its_memory() {
                 let (read, _) = beside_others(&client, client.call("GET", &path, Value::Null)).await;
                 assert_eq!(read.expect(&what).status, 200, "{what}");
             }
-            is_well(&mut server, &client, (&what, before)).await;
+            is_well(&mut server, &client, &what, before).await;
         }
     }
 }
@@ -317,5 +317,5 @@ async fn oversized_files_in_a_repository_fail_only_the_import() {
     assert_eq!(job["state"], "failed", "{job}");
     let error = job["error"].as_str().unwrap_or_default();
     assert!(error.contains("files") && error.contains("at most"), "{job}");
-    is_well(&mut server, &client, ("30 files of 90 MB and a page of 99 MB", before)).await;
+    is_well(&mut server, &client, "30 files of 90 MB and a page of 99 MB", before).await;
 }

@@ -107,13 +107,14 @@ impl Linker {
     ) -> (String, Vec<Found>) {
         let depth = page.split('/').filter(|part| !part.is_empty()).count();
         let up = if depth == 0 { "./".to_owned() } else { "../".repeat(depth) };
-        self.rooted((page, &up), html, files)
+        self.rooted(page, &up, html, files)
     }
 
     /// Rewrites the links of a page with `up` as the prefix of all paths of the site.
     pub(super) fn rooted(
         &self,
-        (page, up): (&str, &str),
+        page: &str,
+        up: &str,
         html: &str,
         files: &BTreeMap<String, String>,
     ) -> (String, Vec<Found>) {

@@ -269,7 +269,7 @@ impl Export<'_> {
             let path = format!("{}{}", place.path, frame.address(at));
             match entry.kind {
                 EntryKind::Document => {
-                    let page = document_page_of(visit, caches, (place.clone(), at)).await?;
+                    let page = document_page_of(visit, caches, place.clone(), at).await?;
                     self.page(&path, &String::from_utf8_lossy(&page.html.bytes)).await?;
                     self.done.pages += 1;
                     let mut scene = Scene::at(visit, caches, place.clone()).await?;
@@ -348,12 +348,12 @@ impl Export<'_> {
             if let Leads::File { space, sealed, name } = self.linker.leads(path, &address)
                 && !self.files.contains_key(&address)
             {
-                let written = self.file(&space, (&sealed, &name)).await?;
+                let written = self.file(&space, &sealed, &name).await?;
                 self.files.insert(address, written.unwrap_or_default());
             }
         }
         let (html, found) = match root {
-            Some(root) => self.linker.rooted((path, root), html, &self.files),
+            Some(root) => self.linker.rooted(path, root, html, &self.files),
             None => self.linker.relative(path, html, &self.files),
         };
         self.links.extend(found.into_iter().map(|link| (path.to_owned(), link)));
@@ -361,7 +361,7 @@ impl Export<'_> {
     }
 
     /// Writes a file of a space in chunks. Returns `None` if the file no longer exists.
-    async fn file(&mut self, space: &str, (sealed, name): (&str, &str)) -> Result<Option<String>> {
+    async fn file(&mut self, space: &str, sealed: &str, name: &str) -> Result<Option<String>> {
         let Ok(space) = space.parse::<SpaceId>() else { return Ok(None) };
         let platform = self.shared.platform();
         let file = match platform.find_file(&space, sealed).await {

@@ -131,6 +131,6 @@ pub(crate) async fn full_list(
 /// The text of a page in the space at a position of the site.
 async fn whole(visit: &Visit, caches: &Caches, (at, page): (usize, &PageId)) -> Result<Bytes> {
     let Some(place) = visit.places().into_iter().nth(at) else { return Ok(Bytes::new()) };
-    let page = markdown_page(visit, caches, (place, page)).await?;
+    let page = markdown_page(visit, caches, place, page).await?;
     Ok([&page.body.bytes[..], b"\n\n"].concat().into())
 }

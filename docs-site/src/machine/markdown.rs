@@ -33,7 +33,8 @@ use crate::{
 pub(crate) async fn markdown_page(
     visit: &Visit,
     caches: &Caches,
-    (place, page): (Place<'_>, &PageId),
+    place: Place<'_>,
+    page: &PageId,
 ) -> Result<Arc<MarkdownPage>> {
     let key = match visit.is_live() {
         true => {
@@ -51,7 +52,7 @@ pub(crate) async fn markdown_page(
         Ok(MarkdownPage::new(text, basis))
     };
     match key {
-        Some(key) => Ok(find_page((visit, &caches.markdown), key, render).await?.page),
+        Some(key) => Ok(find_page(visit, &caches.markdown, key, render).await?.page),
         None => render.await.map(Arc::new),
     }
 }

@@ -51,7 +51,8 @@ const LISTED: usize = 200;
 /// `Internal` if the SDK's response cannot be forwarded.
 pub(crate) async fn answer(
     asked: &Asked<'_>,
-    (visit, caches): (Visit, Arc<Caches>),
+    visit: Visit,
+    caches: Arc<Caches>,
     sent: Bytes,
 ) -> Result<Response> {
     let (visit, caches) = (Arc::new(visit), caches);
@@ -219,10 +220,10 @@ impl Tools {
             let found = frame.find(below).filter(|at| frame.entries[*at].kind == EntryKind::Document);
             let found = match found {
                 Some(at) => Some(at),
-                None => moved_page(&self.visit, (&place, &frame), below).await?.map(|moved| moved.at),
+                None => moved_page(&self.visit, &place, &frame, below).await?.map(|moved| moved.at),
             };
             if let Some(at) = found {
-                let page = markdown_page(&self.visit, &self.caches, (place, &frame.entries[at].id)).await?;
+                let page = markdown_page(&self.visit, &self.caches, place, &frame.entries[at].id).await?;
                 let text = String::from_utf8_lossy(&page.body.bytes);
                 return Ok(Ok(CallToolResult::success(vec![ContentBlock::text(text)])));
             }

@@ -18,11 +18,7 @@ use crate::{
 };
 
 /// Writes the content of a page with its title, breadcrumbs and navigation links.
-pub(super) fn write_article(
-    html: &mut Html,
-    (scene, at): (&Scene<'_>, usize),
-    body: Option<impl Fn(&mut Html)>,
-) {
+pub(super) fn write_article(html: &mut Html, scene: &Scene<'_>, at: usize, body: Option<impl Fn(&mut Html)>) {
     let page = &scene.frame.entries[at];
     let layout = page.layout;
     // Each text gets the direction of its own first letters, because preceding text may be in another
@@ -193,7 +189,7 @@ fn edit_form(tree: &str) -> Option<String> {
 }
 
 /// Writes the outline of a page.
-pub(super) fn write_aside(html: &mut Html, (scene, at): (&Scene<'_>, usize), outline: Option<&Named>) {
+pub(super) fn write_aside(html: &mut Html, scene: &Scene<'_>, at: usize, outline: Option<&Named>) {
     match outline.filter(|_| scene.frame.entries[at].layout.outline) {
         Some(outline) => html.named(outline),
         None => html.tags("<div class=\"outline empty\"></div>"),

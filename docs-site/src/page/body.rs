@@ -36,7 +36,7 @@ impl Body {
         if let Some(Some(drawn)) = known {
             return Ok(Self::Drawn(drawn));
         }
-        let shown = visit.page_document((space, &scene.revision), &entry.id).await?;
+        let shown = visit.page_document(space, &scene.revision, &entry.id).await?;
         let Some(shown) = shown else { return Ok(Self::None) };
         // The document may be newer than the entry.
         let text = shown.id.as_deref().map(TextName::of).filter(|_| visit.is_live() && known.is_none());
@@ -55,13 +55,13 @@ impl Body {
     }
 
     /// Writes the outline.
-    pub(super) fn write_outline(&self, html: &mut Html, (scene, at): (&Scene<'_>, usize)) {
+    pub(super) fn write_outline(&self, html: &mut Html, scene: &Scene<'_>, at: usize) {
         match self {
-            Self::None => write_aside(html, (scene, at), None),
+            Self::None => write_aside(html, scene, at, None),
             Self::Tree(document) => {
-                write_aside(html, (scene, at), outline(document, scene.words).as_ref());
+                write_aside(html, scene, at, outline(document, scene.words).as_ref());
             }
-            Self::Drawn(drawn) => write_aside(html, (scene, at), drawn.outline.as_ref()),
+            Self::Drawn(drawn) => write_aside(html, scene, at, drawn.outline.as_ref()),
         }
     }
 

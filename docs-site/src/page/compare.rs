@@ -61,7 +61,7 @@ pub(crate) async fn compare_page(
             }
             None => Markup::default(),
         };
-        items.push(entry(&scene, ("changed", of), &html! { (fields(attributes)) (text) }));
+        items.push(entry(&scene, "changed", of, &html! { (fields(attributes)) (text) }));
     }
     let head = Head { title: format!("Changes of {}", preview.name()), ..Head::default() };
     let main = html! {
@@ -81,7 +81,7 @@ fn listed(scene: &Scene<'_>, change: &SemanticChange) -> Markup {
         html! { li { span class={ "kind " (kind) } { (kind) } " " b { (name) } " " span.about { (detail) } } }
     };
     match change {
-        SemanticChange::PageCreated { page } => entry(scene, ("added", page), &Markup::default()),
+        SemanticChange::PageCreated { page } => entry(scene, "added", page, &Markup::default()),
         SemanticChange::PageDeleted { page } => {
             plain("removed", &page.title, page.path.as_deref().unwrap_or_default())
         }
@@ -92,11 +92,9 @@ fn listed(scene: &Scene<'_>, change: &SemanticChange) -> Markup {
             };
             let (from, to) = (name(&parent.before), name(&parent.after));
             let way = if from == to { format!("within {to}") } else { format!("from {from} to {to}") };
-            entry(scene, ("moved", page), &html! { p.about { (way) } })
+            entry(scene, "moved", page, &html! { p.about { (way) } })
         }
-        SemanticChange::PageEdited { page, attributes } => {
-            entry(scene, ("changed", page), &fields(attributes))
-        }
+        SemanticChange::PageEdited { page, attributes } => entry(scene, "changed", page, &fields(attributes)),
         SemanticChange::FileCreated { file } => plain("added", &file.name, "file"),
         SemanticChange::FileEdited { file, .. } => plain("changed", &file.name, "file"),
         SemanticChange::FileDeleted { file } => plain("removed", &file.name, "file"),
@@ -117,7 +115,7 @@ fn listed(scene: &Scene<'_>, change: &SemanticChange) -> Markup {
 }
 
 /// A change of an existing page, with a link to the page.
-fn entry(scene: &Scene<'_>, (kind, page): (&str, &ChangedPage), inner: &Markup) -> Markup {
+fn entry(scene: &Scene<'_>, kind: &str, page: &ChangedPage, inner: &Markup) -> Markup {
     let href = page.path.as_ref().map(|path| format!("{}{}", scene.base(), encoded(path)));
     html! {
         li {
@@ -206,7 +204,7 @@ fn word_changes(before: &str, after: &str) -> Markup {
     let mut parts = Vec::new();
     let mut done = 0;
     for change in diff::changed(&old, &new) {
-        parts.push(unchanged(&new[done..change.new.start], (done > 0, true)));
+        parts.push(unchanged(&new[done..change.new.start], done > 0, true));
         let (gone, come) = (old[change.old].concat(), new[change.new.clone()].concat());
         parts.push(html! {
             @if !gone.is_empty() { del { (gone) } }
@@ -214,12 +212,12 @@ fn word_changes(before: &str, after: &str) -> Markup {
         });
         done = change.new.end;
     }
-    parts.push(unchanged(&new[done..], (true, false)));
+    parts.push(unchanged(&new[done..], true, false));
     html! { pre.words { @for part in parts { (part) } } }
 }
 
 /// Unchanged words; only those next to a change are shown if there are many.
-fn unchanged(words: &[String], (is_behind, is_before): (bool, bool)) -> Markup {
+fn unchanged(words: &[String], is_behind: bool, is_before: bool) -> Markup {
     let (first, last) = (if is_behind { CONTEXT } else { 0 }, if is_before { CONTEXT } else { 0 });
     if words.len() <= first + last {
         return html! { (words.concat()) };

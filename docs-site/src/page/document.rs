@@ -21,7 +21,7 @@ const ROOM: usize = 32 * 1024;
 /// # Errors
 /// Those of the platform; `NotFound` for a page that was removed in the meantime.
 pub(crate) async fn document_page(visit: &Visit, caches: &Caches, at: usize) -> Result<Rendered> {
-    document_page_of(visit, caches, (visit.place()?, at)).await
+    document_page_of(visit, caches, visit.place()?, at).await
 }
 
 /// Renders a page of any space of the site.
@@ -31,7 +31,8 @@ pub(crate) async fn document_page(visit: &Visit, caches: &Caches, at: usize) -> 
 pub(crate) async fn document_page_of(
     visit: &Visit,
     caches: &Caches,
-    (place, at): (Place<'_>, usize),
+    place: Place<'_>,
+    at: usize,
 ) -> Result<Rendered> {
     let mut scene = Scene::at(visit, caches, place).await?;
     let id = scene.frame.entries.get(at).map(|entry| entry.id.clone());
@@ -49,18 +50,18 @@ pub(crate) async fn document_page_of(
             // The tag is read before the specifications, so a newer version never has an older tag.
             let slugs: Vec<String> = gathered.specs.iter().cloned().collect();
             specs_tag = Some(visit.content(&space).specs_tag(&slugs).await?);
-            specs = gather_specs((visit, &caches.descriptions), (&space, &id), &gathered).await?;
+            specs = gather_specs(visit, &caches.descriptions, &space, &id, &gathered).await?;
         }
     }
     scene.find_variants(caches, at).await?;
-    let html = draw(&scene, at, (&body, &gathered.reused, &specs));
+    let html = draw(&scene, at, &body, &gathered.reused, &specs);
     let is_indexed = visit.site.site.visibility == docs_core::model::SiteVisibility::Public
         && !scene.frame.entries[at].is_unindexed;
     let basis = Basis::of(&scene.addresses, (gathered.specs, specs_tag));
     Ok(Rendered { basis, ..Rendered::new(html, is_indexed) })
 }
 
-fn draw(scene: &Scene<'_>, at: usize, (body, reused, specs): (&Body, &Reused, &Specs)) -> Html {
+fn draw(scene: &Scene<'_>, at: usize, body: &Body, reused: &Reused, specs: &Specs) -> Html {
     let counter = Counter::default();
     let manner = scene.manner();
     let renderer = Renderer {
@@ -74,7 +75,7 @@ fn draw(scene: &Scene<'_>, at: usize, (body, reused, specs): (&Body, &Reused, &S
     };
     let write = |html: &mut Html| body.write(html, &renderer);
     let write = (!matches!(body, Body::None)).then_some(write);
-    let main = |html: &mut Html| around::write_article(html, (scene, at), write.as_ref());
-    let aside = |html: &mut Html| body.write_outline(html, (scene, at));
-    shell::shell(scene, &head::page_head(scene, at), ROOM, (main, aside))
+    let main = |html: &mut Html| around::write_article(html, scene, at, write.as_ref());
+    let aside = |html: &mut Html| body.write_outline(html, scene, at);
+    shell::shell(scene, &head::page_head(scene, at), ROOM, main, aside)
 }

@@ -101,7 +101,7 @@ impl Part {
 fn write_item(html: &mut Html, scene: &Scene<'_>, at: usize) {
     let entry = &scene.frame.entries[at];
     if let EntryKind::Link(target) = &entry.kind {
-        tree::write_link(html, scene, (entry, target));
+        tree::write_link(html, scene, entry, target);
         return;
     }
     let below = scene.frame.shown(Some(at)).len();

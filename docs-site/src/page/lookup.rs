@@ -26,7 +26,8 @@ pub(crate) struct FoundPage<P> {
 /// # Errors
 /// Those of the platform and of `render`.
 pub(crate) async fn find_page<P: PageForm>(
-    (visit, cache): (&Visit, &PageCache<P>),
+    visit: &Visit,
+    cache: &PageCache<P>,
     base: PageKey,
     render: impl Future<Output = Result<P>> + Send,
 ) -> Result<FoundPage<P>> {
@@ -46,15 +47,17 @@ pub(crate) async fn find_page<P: PageForm>(
     };
     match entry {
         CachedPage::Rendered(page) => Ok(FoundPage { page, key: Some(base) }),
-        CachedPage::OfSources(sources) => find_version((visit, cache), (base, &sources), render).await,
+        CachedPage::OfSources(sources) => find_version(visit, cache, base, &sources, render).await,
         CachedPage::Uncached => Ok(replace(cache, base, render.await?)),
     }
 }
 
 /// Finds a page that depends on sources.
 async fn find_version<P: PageForm>(
-    (visit, cache): (&Visit, &PageCache<P>),
-    (base, sources): (PageKey, &Sources),
+    visit: &Visit,
+    cache: &PageCache<P>,
+    base: PageKey,
+    sources: &Sources,
     render: impl Future<Output = Result<P>> + Send,
 ) -> Result<FoundPage<P>> {
     let Some(versions) = versions(visit, &base.space.frame.space, sources).await? else {

@@ -34,7 +34,7 @@ pub(crate) async fn missing_page(visit: &Visit, caches: &Caches) -> Result<Rende
 }
 
 /// The sign-in page for members who open a preview. It reveals nothing about any site.
-pub(crate) fn sign_in_page((action, to): (&str, &str), refusal: Option<&str>) -> String {
+pub(crate) fn sign_in_page(action: &str, to: &str, refusal: Option<&str>) -> String {
     let style_sheet = Asset::style_sheet();
     let head = html! {
         (viewport())

@@ -67,7 +67,7 @@ impl<'s> Scene<'s> {
     }
 
     /// The path of a variant below the site: of the same page if it exists there, otherwise of the space.
-    pub(super) fn variant_path(&self, (number, place): (usize, &Place<'_>)) -> String {
+    pub(super) fn variant_path(&self, number: usize, place: &Place<'_>) -> String {
         let same = self.variants.iter().find(|(of, _)| *of == number).map_or("", |(_, path)| path.as_str());
         format!("{}{same}", place.path)
     }

@@ -20,7 +20,8 @@ pub(super) fn shell(
     scene: &Scene<'_>,
     head: &Head,
     room: usize,
-    (main, aside): (impl Fn(&mut Html), impl Fn(&mut Html)),
+    main: impl Fn(&mut Html),
+    aside: impl Fn(&mut Html),
 ) -> Html {
     let template = scene.template();
     let mut html = Html::with_room(template.weight() + room);
@@ -44,7 +45,7 @@ pub(super) fn shell(
 
 /// Writes a complete page around existing markup.
 pub(super) fn shell_around(scene: &Scene<'_>, head: &Head, main: &Markup) -> Html {
-    shell(scene, head, main.0.len(), (|html: &mut Html| html.markup(main), |_: &mut Html| {}))
+    shell(scene, head, main.0.len(), |html: &mut Html| html.markup(main), |_: &mut Html| {})
 }
 
 impl Scene<'_> {
@@ -183,7 +184,7 @@ fn variants(scene: &Scene<'_>) -> Markup {
             ul {
                 @for (number, place) in beside {
                     @let is_here = place.space.id == scene.place.space.id;
-                    li { a href={ (scene.site_base()) (scene.variant_path((number, place))) } aria-current=[is_here.then_some("true")] {
+                    li { a href={ (scene.site_base()) (scene.variant_path(number, place)) } aria-current=[is_here.then_some("true")] {
                         (place.space.title)
                     } }
                 }

@@ -208,14 +208,14 @@ impl<'t> Writer<'t> {
                 }
                 self.html.tags("</li>");
             }
-            EntryKind::Document if has_below => self.branch((at, entry), depth),
+            EntryKind::Document if has_below => self.branch(at, entry, depth),
             EntryKind::Document => {
                 self.html.tags("<li>");
                 self.link(at, entry);
                 self.html.tags("</li>");
             }
             EntryKind::Link(target) => {
-                write_link(&mut self.html, self.scene, (entry, target));
+                write_link(&mut self.html, self.scene, entry, target);
             }
             EntryKind::Computed => {}
         }
@@ -243,7 +243,7 @@ impl<'t> Writer<'t> {
     }
 
     /// Writes a page with children.
-    fn branch(&mut self, (at, entry): (usize, &'t Entry), depth: usize) {
+    fn branch(&mut self, at: usize, entry: &'t Entry, depth: usize) {
         if self.path.as_ref().is_some_and(|path| !path.open.contains(&at)) {
             self.html.tags("<li class=\"branch closed\">");
             self.link(at, entry);
@@ -271,7 +271,7 @@ impl<'t> Writer<'t> {
 }
 
 /// Writes an entry that links to another resource, as a list item.
-pub(super) fn write_link(html: &mut Html, scene: &Scene<'_>, (entry, target): (&Entry, &ContentRef)) {
+pub(super) fn write_link(html: &mut Html, scene: &Scene<'_>, entry: &Entry, target: &ContentRef) {
     let to = scene.addresses.target(target);
     match &to.href {
         // A relative URL would resolve to a different address on each page.

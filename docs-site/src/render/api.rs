@@ -42,10 +42,10 @@ impl Renderer<'_> {
             }
             let own = match (&**detail, &subject) {
                 (SpecDetail::Operation(of), SpecSubject::Operation { method, path }) => {
-                    self.operation_of((method, path), of, at)
+                    self.operation_of(method, path, of, at)
                 }
                 (SpecDetail::Operation(of), SpecSubject::Webhook { method, name }) => {
-                    self.operation_of((method, name), of, at)
+                    self.operation_of(method, name, of, at)
                 }
                 (SpecDetail::Schema(of), _) => self.schema(of, at),
                 _ => Markup::default(),
@@ -55,7 +55,7 @@ impl Renderer<'_> {
         drawn.map(PreEscaped)
     }
 
-    fn operation_of(&self, (method, path): (&str, &str), of: &OperationDetail, at: At) -> Markup {
+    fn operation_of(&self, method: &str, path: &str, of: &OperationDetail, at: At) -> Markup {
         let words = &self.words.api;
         let server = of.server.as_deref().unwrap_or_default();
         let is_called = path.starts_with('/');

@@ -49,7 +49,7 @@ impl Renderer<'_> {
     }
 
     /// Writes the children of a block between two tags.
-    fn write_around(&self, html: &mut Html, (start, end): (&'static str, &'static str), held: (&[Node], At)) {
+    fn write_around(&self, html: &mut Html, start: &'static str, end: &'static str, held: (&[Node], At)) {
         html.tags(start);
         self.write_held(html, held.0, held.1);
         html.tags(end);
@@ -81,23 +81,23 @@ impl Renderer<'_> {
                 html.tags("</p>");
                 return;
             }
-            BlockKind::Heading1(data) => return self.write_heading(html, (block, data, "h2"), at),
-            BlockKind::Heading2(data) => return self.write_heading(html, (block, data, "h3"), at),
-            BlockKind::Heading3(data) => return self.write_heading(html, (block, data, "h4"), at),
-            BlockKind::ListUnordered {} => return self.write_around(html, ("<ul>", "</ul>"), held),
+            BlockKind::Heading1(data) => return self.write_heading(html, block, data, "h2", at),
+            BlockKind::Heading2(data) => return self.write_heading(html, block, data, "h3", at),
+            BlockKind::Heading3(data) => return self.write_heading(html, block, data, "h4", at),
+            BlockKind::ListUnordered {} => return self.write_around(html, "<ul>", "</ul>", held),
             BlockKind::ListOrdered { start: None } => {
-                return self.write_around(html, ("<ol>", "</ol>"), held);
+                return self.write_around(html, "<ol>", "</ol>", held);
             }
             BlockKind::ListOrdered { start } => html! { ol start=[*start] { (self.held(&block.nodes, at)) } },
             BlockKind::ListTasks {} => {
-                return self.write_around(html, ("<ul class=\"tasks\">", "</ul>"), held);
+                return self.write_around(html, "<ul class=\"tasks\">", "</ul>", held);
             }
-            BlockKind::ListItem { checked } => return self.write_item(html, (block, *checked), at),
+            BlockKind::ListItem { checked } => return self.write_item(html, block, *checked, at),
             BlockKind::Divider {} => html! { hr; },
             BlockKind::Blockquote {} => {
-                return self.write_around(html, ("<blockquote>", "</blockquote>"), held);
+                return self.write_around(html, "<blockquote>", "</blockquote>", held);
             }
-            BlockKind::Hint { style, .. } => return self.write_hint(html, (block, *style), at),
+            BlockKind::Hint { style, .. } => return self.write_hint(html, block, *style, at),
             BlockKind::Code { syntax, title, overflow, line_numbers, full_width } => {
                 let look = CodeLook {
                     syntax: syntax.as_deref(),
@@ -106,7 +106,7 @@ impl Renderer<'_> {
                     is_numbered: *line_numbers == Some(true),
                     is_full: *full_width == Some(true),
                 };
-                return self.write_code(html, (block, look), at);
+                return self.write_code(html, block, look, at);
             }
             BlockKind::CodeLine { .. } => html! { pre { code { (self.inlines(&block.nodes, at)) } } },
             BlockKind::Math { formula } => math::block(formula, &self.counter.formulas),
@@ -117,7 +117,7 @@ impl Renderer<'_> {
             BlockKind::Image(data) => self.image(block, data, at),
             BlockKind::File { target } => self.file(block, target, at),
             BlockKind::Drawing { target } => match target {
-                Some(target) => html! { figure.image { (self.pictures((target, None), "", "alone")) } },
+                Some(target) => html! { figure.image { (self.pictures(target, None, "", "alone")) } },
                 None => Markup::default(),
             },
             BlockKind::Embed { url, full_width } => {
@@ -135,10 +135,10 @@ impl Renderer<'_> {
                 }
             },
             BlockKind::Stepper {} => {
-                return self.write_around(html, ("<ol class=\"steps\">", "</ol>"), held);
+                return self.write_around(html, "<ol class=\"steps\">", "</ol>", held);
             }
             BlockKind::StepperStep { .. } => {
-                return self.write_around(html, ("<li class=\"step\">", "</li>"), held);
+                return self.write_around(html, "<li class=\"step\">", "</li>", held);
             }
             BlockKind::Columns { full_width } => html! {
                 div class=(if *full_width == Some(true) { "columns full" } else { "columns" }) {
@@ -153,7 +153,7 @@ impl Renderer<'_> {
                     }
                 }
             }
-            BlockKind::Table(data) => return self.write_table(html, (block, data), at),
+            BlockKind::Table(data) => return self.write_table(html, block, data, at),
             // Conditions are evaluated before rendering, so a remaining one does not hold.
             BlockKind::If { .. } => return,
             BlockKind::ReusableContent { target } => self.reusable(target, at),
@@ -172,12 +172,7 @@ impl Renderer<'_> {
         html.markup(&drawn);
     }
 
-    fn write_heading(
-        &self,
-        html: &mut Html,
-        (block, data, tag): (&Block, &HeadingData, &'static str),
-        at: At,
-    ) {
+    fn write_heading(&self, html: &mut Html, block: &Block, data: &HeadingData, tag: &'static str, at: At) {
         let anchor = block.meta.as_ref().map(|meta| meta.id.as_str()).or(data.id.as_deref());
         html.tags("<").tags(tag).attribute_if(" id=\"", anchor);
         html.attribute_if(" class=\"", aligned(data.align)).tags(">");
@@ -189,7 +184,7 @@ impl Renderer<'_> {
         html.tags("</").tags(tag).tags(">");
     }
 
-    fn write_item(&self, html: &mut Html, (block, checked): (&Block, Option<bool>), at: At) {
+    fn write_item(&self, html: &mut Html, block: &Block, checked: Option<bool>, at: At) {
         let write_inner = |html: &mut Html| match block.nodes.as_slice() {
             // A single paragraph becomes the text of its item.
             [Node::Block(only)] if matches!(only.kind, BlockKind::Paragraph { align: None }) => {
@@ -213,7 +208,7 @@ impl Renderer<'_> {
         });
     }
 
-    fn write_hint(&self, html: &mut Html, (block, style): (&Block, HintStyle), at: At) {
+    fn write_hint(&self, html: &mut Html, block: &Block, style: HintStyle, at: At) {
         let (class, sign, name) = match style {
             HintStyle::Info => ("info", "i", self.words.info),
             HintStyle::Warning => ("warning", "!", self.words.warning),

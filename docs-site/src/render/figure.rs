@@ -20,7 +20,8 @@ impl Renderer<'_> {
     /// An image, with a variant for the dark theme if there is one.
     pub(super) fn pictures(
         &self,
-        (light, dark): (&ContentRef, Option<&ContentRef>),
+        light: &ContentRef,
+        dark: Option<&ContentRef>,
         alt: &str,
         class: &str,
     ) -> Markup {

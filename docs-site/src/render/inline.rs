@@ -39,24 +39,19 @@ impl Renderer<'_> {
         }
         match &inline.kind {
             InlineKind::Link { target, title } => {
-                self.write_link(html, (target, title.as_deref()), (&inline.nodes, at));
+                self.write_link(html, target, title.as_deref(), &inline.nodes, at);
             }
             _ => html.markup(&self.inline(inline, at)),
         }
     }
 
-    fn write_link(
-        &self,
-        html: &mut Html,
-        (target, title): (&ContentRef, Option<&str>),
-        (nodes, at): (&[Node], At),
-    ) {
+    fn write_link(&self, html: &mut Html, target: &ContentRef, title: Option<&str>, nodes: &[Node], at: At) {
         let to = self.target(target);
         let title = title.filter(|title| !title.is_empty());
         if title.is_some() {
             html.tags("<span").attribute_if(" title=\"", title).tags(">");
         }
-        self.write_linked(html, (&to, None), |html| match nodes.is_empty() {
+        self.write_linked(html, &to, None, |html| match nodes.is_empty() {
             true => {
                 html.text(to.name.as_deref().unwrap_or_default());
             }
@@ -71,7 +66,7 @@ impl Renderer<'_> {
     fn inline(&self, inline: &Inline, at: At) -> Markup {
         match &inline.kind {
             InlineKind::Link { target, title } => Html::markup_of(|html| {
-                self.write_link(html, (target, title.as_deref()), (&inline.nodes, at));
+                self.write_link(html, target, title.as_deref(), &inline.nodes, at);
             }),
             InlineKind::Mention { target } => {
                 let to = self.target(target);
@@ -84,7 +79,7 @@ impl Renderer<'_> {
             InlineKind::InlineImage { target, dark, alt, caption, size } => {
                 let alt = alt.as_deref().or(caption.as_deref()).unwrap_or_default();
                 let class = if *size == Some(InlineImageSize::Line) { "in-line" } else { "in-text" };
-                self.pictures((target, dark.as_deref()), alt, class)
+                self.pictures(target, dark.as_deref(), alt, class)
             }
             InlineKind::InlineMath { formula } => math::inline(formula, &self.counter.formulas),
             InlineKind::Expression { expression } => html! { code.expression { "{{ " (expression) " }}" } },

@@ -46,14 +46,15 @@ impl Renderer<'_> {
 
     /// Wraps content in a link. Without an address, the content is not linked.
     pub(super) fn linked(&self, target: &Target, class: Option<&str>, inner: Markup) -> Markup {
-        Html::markup_of(|html| self.write_linked(html, (target, class), |html| html.markup(&inner)))
+        Html::markup_of(|html| self.write_linked(html, target, class, |html| html.markup(&inner)))
     }
 
     /// Writes content within a link. Without an address, the content is not linked.
     pub(super) fn write_linked(
         &self,
         html: &mut Html,
-        (target, class): (&Target, Option<&str>),
+        target: &Target,
+        class: Option<&str>,
         inner: impl FnOnce(&mut Html),
     ) {
         let Some(href) = &target.href else {

@@ -16,7 +16,7 @@ const MAX_STARS: f64 = 20.0;
 
 impl Renderer<'_> {
     /// Writes a table as a grid or as cards.
-    pub(super) fn write_table(&self, html: &mut Html, (block, data): (&Block, &TableData), at: At) {
+    pub(super) fn write_table(&self, html: &mut Html, block: &Block, data: &TableData, at: At) {
         let TableView::Grid { columns, column_widths, hide_header, .. } = &data.view else {
             html.markup(&self.cards(block, data, at));
             return;
@@ -47,7 +47,7 @@ impl Renderer<'_> {
             html.tags("<tr>");
             for column in &columns {
                 html.tags("<td class=\"").tags(cell_class(column)).tags("\">");
-                self.write_cell(html, (block, row, column), at);
+                self.write_cell(html, block, row, column, at);
                 html.tags("</td>");
             }
             html.tags("</tr>");
@@ -55,12 +55,7 @@ impl Renderer<'_> {
         html.tags("</tbody></table></div>");
     }
 
-    fn write_cell(
-        &self,
-        html: &mut Html,
-        (block, row, column): (&Block, &TableRecord, &TableColumn),
-        at: At,
-    ) {
+    fn write_cell(&self, html: &mut Html, block: &Block, row: &TableRecord, column: &TableColumn, at: At) {
         let fragment = match row.values.get(&column.id) {
             Some(CellValue::Text(name)) => block.fragment(name),
             _ => None,
@@ -98,14 +93,14 @@ impl Renderer<'_> {
                     @let dark = value(cover_definition_dark).and_then(picture_of);
                     div.card-box {
                         @if let Some(cover) = &cover {
-                            div.cover { (self.pictures((cover, dark.as_ref()), "", "cover-picture")) }
+                            div.cover { (self.pictures(cover, dark.as_ref(), "", "cover-picture")) }
                         }
                         div.card-body {
                             @for column in &columns {
                                 @let is_titled = hide_column_title == &Some(false) && !column.title.is_empty();
                                 div.card-cell {
                                     @if is_titled { span.column-title { (column.title) } }
-                                    (Html::markup_of(|html| self.write_cell(html, (block, row, column), at)))
+                                    (Html::markup_of(|html| self.write_cell(html, block, row, column, at)))
                                 }
                             }
                         }
@@ -141,7 +136,7 @@ impl Renderer<'_> {
             (CellValue::Checked(checked), _) => html! { input type="checkbox" disabled checked[*checked]; },
             (CellValue::Ids(ids), kind) => self.ids(ids, kind),
             (CellValue::Reference(target), TableColumnKind::Image) | (CellValue::Image { target, .. }, _) => {
-                self.pictures((target, None), "", "in-text")
+                self.pictures(target, None, "", "in-text")
             }
             (CellValue::Reference(target), _) => {
                 let to = self.target(target);

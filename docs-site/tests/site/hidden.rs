@@ -196,7 +196,7 @@ impl Site {
             let change = json!({ "internationalization": { "locale": "de" } });
             site().space(&place).override_customization(read(change)).await.expect("changed");
         }
-        self.fill(&plan.pages, (&space, &place), ([name, title], all)).await;
+        self.fill(&plan.pages, &space, &place, [name, title], all).await;
         (section_id, place)
     }
 
@@ -204,8 +204,10 @@ impl Site {
     async fn fill(
         &mut self,
         plan: &[PagePlan],
-        (space, place): (&SpaceId, &SiteSpaceId),
-        (names, all): ([String; 2], All),
+        space: &SpaceId,
+        place: &SiteSpaceId,
+        names: [String; 2],
+        all: All,
     ) {
         let hello = self.made.mark(vec![all.clone()]);
         self.w.page(space, "Setup", &format!("{hello} to all here.")).await;

@@ -79,7 +79,7 @@ impl Made {
 }
 
 /// Creates the pages of a space. The first is visible to everyone.
-async fn fill(w: &World, space: &SpaceId, plan: &[PagePlan], (made, who): (&mut Made, &Who)) {
+async fn fill(w: &World, space: &SpaceId, plan: &[PagePlan], made: &mut Made, who: &Who) {
     w.page(space, "Start", "For everybody.").await;
     let holds = |condition: usize| CONDITIONS[condition].1(who);
     let mut before: Option<(String, String, bool)> = None;
@@ -118,7 +118,7 @@ struct Told {
 
 /// Requests everything on a site, including addresses that the visitor cannot know, and repeats requests with
 /// the entity tags of another visitor. Only a visitor with the same response may get status 304.
-async fn crawl(w: &World, site: &str, cookie: &str, (made, other): (&Made, &Told)) -> Told {
+async fn crawl(w: &World, site: &str, cookie: &str, made: &Made, other: &Told) -> Told {
     let (mut said, mut tagged) = (String::new(), BTreeMap::new());
     let lists = [
         "",
@@ -203,7 +203,7 @@ async fn holds(plan: Vec<PagePlan>, who: Who, is_closed: bool) {
     let w = World::new().await;
     let space = w.space("Guide").await;
     let mut made = Made::default();
-    fill(&w, &space, &plan, (&mut made, &who)).await;
+    fill(&w, &space, &plan, &mut made, &who).await;
     let (site, path) = w.site("Docs", &space).await;
     w.update(&site, json!({ "adaptiveContent": { "enabled": true } })).await;
     let schema = serde_json::from_value(claims_schema()).expect("a schema");
@@ -219,9 +219,9 @@ async fn holds(plan: Vec<PagePlan>, who: Who, is_closed: bool) {
     // A visitor with full access reads first, so that the caches contain content to leak.
     let all = json!({ "beta": true, "plan": "pro", "exp": w.seconds() + 600 });
     let other = Who { eu: true, ..who }.cookies(Some(&token(&key, &all)));
-    let told = crawl(&w, &path, &other, (&made, &Told::default())).await;
+    let told = crawl(&w, &path, &other, &made, &Told::default()).await;
     assert!(told.tagged.len() > made.paths.len(), "{:?}", told.tagged.keys());
-    let said = crawl(&w, &path, &kept, (&made, &told)).await.said;
+    let said = crawl(&w, &path, &kept, &made, &told).await.said;
     for Mark { word, is_seen } in &made.marks {
         assert_eq!(said.contains(word.as_str()), *is_seen, "{word} of {plan:#?} for {who:?}");
     }

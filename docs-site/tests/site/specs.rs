@@ -241,7 +241,8 @@ fn operation(path: &str) -> String {
 async fn transactions_of(
     w: &World,
     server: &BoxEndpoint<'static>,
-    (path, headers): (&str, &[(&str, &str)]),
+    path: &str,
+    headers: &[(&str, &str)],
 ) -> (u64, String) {
     let before = w.begun();
     let got = World::ask_of(server, Method::GET, path, headers).await;
@@ -260,18 +261,18 @@ async fn specification_pages_are_cached_until_it_changes() {
     let server = w.server();
     // A query keeps an anonymous request from being answered without any lookup.
     let plain = format!("{site}first?a=b");
-    transactions_of(&w, &server, (&plain, &[])).await;
-    let (least, _) = transactions_of(&w, &server, (&plain, &[])).await;
+    transactions_of(&w, &server, &plain, &[]).await;
+    let (least, _) = transactions_of(&w, &server, &plain, &[]).await;
     for tags in [&["dogs"][..], &["dogs", "cats"], &["dogs"]] {
         w.spec(tags).await;
         let shows = tags.contains(&"cats");
         for page in ["pets", "again"] {
             let (address, asked) = (format!("{site}{page}"), format!("{site}{page}?a=b"));
-            let (_, first) = transactions_of(&w, &server, (&address, &[])).await;
+            let (_, first) = transactions_of(&w, &server, &address, &[]).await;
             assert_eq!(first.contains("curl"), shows, "{page} with {tags:?}: nothing older is shown");
-            let (count, again) = transactions_of(&w, &server, (&address, &[])).await;
+            let (count, again) = transactions_of(&w, &server, &address, &[]).await;
             assert_eq!((count, again == first), (0, true), "{page} is cached for anonymous visitors");
-            let (count, again) = transactions_of(&w, &server, (&asked, &[])).await;
+            let (count, again) = transactions_of(&w, &server, &asked, &[]).await;
             assert!(
                 count <= least + 2 && again == first,
                 "{page}: {count} transactions, {least} for a plain page"
@@ -297,15 +298,15 @@ async fn pages_linking_to_computed_pages_are_cached_until_a_change() {
     let (id, site) = w.site("Docs", &space).await;
     w.place(&id, &other).await;
     let server = w.server();
-    let (_, first) = transactions_of(&w, &server, (&site, &[])).await;
+    let (_, first) = transactions_of(&w, &server, &site, &[]).await;
     assert!(first.contains(&format!("href=\"{site}reference/cats\"")), "{first}");
-    let (count, again) = transactions_of(&w, &server, (&site, &[])).await;
+    let (count, again) = transactions_of(&w, &server, &site, &[]).await;
     assert_eq!((count, again == first), (0, true), "the page is cached");
     w.spec(&["dogs"]).await;
-    let (_, now) = transactions_of(&w, &server, (&site, &[])).await;
+    let (_, now) = transactions_of(&w, &server, &site, &[]).await;
     assert!(!now.contains("reference/cats\""), "{now}");
     w.spec(&["cats"]).await;
-    let (_, now) = transactions_of(&w, &server, (&site, &[])).await;
+    let (_, now) = transactions_of(&w, &server, &site, &[]).await;
     assert!(now.contains("reference/cats\""), "{now}");
 }
 
@@ -316,7 +317,7 @@ async fn concurrent_requests_share_one_rendering() {
     w.page(&space, "First", &["/cats", "/dogs"].map(operation).concat()).await;
     w.spec(&["cats", "dogs"]).await;
     let (_, site) = w.site("Docs", &space).await;
-    let (alone, first) = transactions_of(&w, &w.server(), (&site, &[])).await;
+    let (alone, first) = transactions_of(&w, &w.server(), &site, &[]).await;
     let server = w.server();
     let before = w.begun();
     let requests = (0..20).map(|_| World::ask_of(&server, Method::GET, &site, &[]));

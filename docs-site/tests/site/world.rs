@@ -62,7 +62,7 @@ impl World {
         let (clock, git) = (ManualClock::default(), MemGit::new());
         let objects = Arc::new(MemObjects::with(Arc::new(clock.clone())));
         let stores = (FaultStore::new(Arc::new(MemStore::new()), Plan::none()), objects, Arc::default());
-        let platform = platform(&stores, (&clock, &git), base);
+        let platform = platform(&stores, &clock, &git, base);
         let new = NewUser {
             display_name: "Ada".parse().expect("a name"),
             email: "ada@example.com".parse().expect("an address"),
@@ -76,7 +76,7 @@ impl World {
 
     /// Another server over the same stores, with empty caches.
     pub(crate) fn server(&self) -> BoxEndpoint<'static> {
-        sites(&platform(&self.stores, (&self.clock, &self.git), BASE))
+        sites(&platform(&self.stores, &self.clock, &self.git, BASE))
     }
 
     /// Another server over the same stores, without caches.
@@ -86,7 +86,7 @@ impl World {
 
     /// Another server over the same stores, with empty caches of this size.
     pub(crate) fn server_with(&self, config: SiteConfig) -> BoxEndpoint<'static> {
-        sites_with(&platform(&self.stores, (&self.clock, &self.git), BASE), config)
+        sites_with(&platform(&self.stores, &self.clock, &self.git, BASE), config)
     }
 
     /// The number of transactions that were started.
@@ -239,11 +239,7 @@ impl World {
 type Stores = (FaultStore<MemStore>, Arc<MemObjects>, Arc<MemSearch>);
 
 /// A platform over stores that can be shared.
-fn platform(
-    (store, objects, search): &Stores,
-    (clock, git): (&ManualClock, &MemGit),
-    base: &str,
-) -> Platform {
+fn platform((store, objects, search): &Stores, clock: &ManualClock, git: &MemGit, base: &str) -> Platform {
     let (objects, search) = (Arc::clone(objects), Arc::clone(search));
     Platform::builder(Arc::new(store.clone()), objects)
         .clock(clock.clone())

@@ -105,7 +105,7 @@ fn check_places(session: &Session<'_>, root: &Hash, placed: Vec<Placed>) -> Step
     let mut places: HashMap<PageId, PagePlace> = HashMap::new();
     let mut starts = Vec::new();
     for Placed { id, entry } in placed {
-        let place = place(session, root, (&id, &entry), &mut places)?;
+        let place = place(session, root, &id, &entry, &mut places)?;
         starts.push((place.level, id));
     }
     // Top-down, so that no page is visited twice.
@@ -138,7 +138,8 @@ fn check_places(session: &Session<'_>, root: &Hash, placed: Vec<Placed>) -> Step
 fn place(
     session: &Session<'_>,
     root: &Hash,
-    (id, entry): (&PageId, &PageEntry),
+    id: &PageId,
+    entry: &PageEntry,
     places: &mut HashMap<PageId, PagePlace>,
 ) -> Step<PagePlace> {
     let mut chain = vec![(id.clone(), entry.slug.clone())];

@@ -106,7 +106,7 @@ fn changes(session: &Session<'_>, before: &Hash, after: &Hash) -> Step<Vec<Revis
     for difference in differing(session, before, after)? {
         match difference.key.split('!').next() {
             Some(keys::PAGE) => {
-                let found = gather.ask(page_changes(session, (before, after), &difference))?;
+                let found = gather.ask(page_changes(session, before, after, &difference))?;
                 pages.extend(found.unwrap_or_default());
             }
             Some(keys::FILE) => files.extend(file_change(&difference)?),
@@ -138,7 +138,8 @@ fn both<T: serde::de::DeserializeOwned>(difference: &Difference) -> ContentResul
 
 fn page_changes(
     session: &Session<'_>,
-    (old_root, new_root): (&Hash, &Hash),
+    old_root: &Hash,
+    new_root: &Hash,
     difference: &Difference,
 ) -> Step<Vec<(Position, RevisionChange)>> {
     let id: PageId = keys::id(&difference.key)?;

@@ -63,7 +63,7 @@ pub fn evaluate_for_visitor(
     context: &Context,
     claims: &Claims,
 ) -> Document {
-    evaluate_for_visitor_within(document, mode, (context, claims), &mut document_allowance())
+    evaluate_for_visitor_within(document, mode, context, claims, &mut document_allowance())
 }
 
 /// Evaluates a document like [`evaluate_for_visitor`], with an allowance that several documents share.
@@ -71,7 +71,8 @@ pub fn evaluate_for_visitor(
 pub fn evaluate_for_visitor_within(
     document: &Document,
     mode: Evaluated,
-    (context, claims): (&Context, &Claims),
+    context: &Context,
+    claims: &Claims,
     allowance: &mut Allowance,
 ) -> Document {
     // Visitors receive the source of an expression only if their client must evaluate it.

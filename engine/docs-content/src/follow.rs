@@ -110,9 +110,9 @@ fn changes(session: &Session<'_>, follow: Follow, texts: &FollowTexts) -> Step<B
     let mut changes = Changes::default();
     for ((key, after), own) in differences.into_iter().zip(own) {
         match key.split('!').next() {
-            Some(keys::PAGE) => follow_page(&mut changes, &key, (after, own), texts)?,
-            Some(keys::FILE) => follow_file(&mut changes, &key, (after, own))?,
-            Some(keys::REUSABLE) => follow_reusable(&mut changes, &key, (after, own), texts)?,
+            Some(keys::PAGE) => follow_page(&mut changes, &key, after, own, texts)?,
+            Some(keys::FILE) => follow_file(&mut changes, &key, after, own)?,
+            Some(keys::REUSABLE) => follow_reusable(&mut changes, &key, after, own, texts)?,
             _ => match after {
                 Some(after) => changes.put(key, after),
                 None => changes.remove(key),
@@ -129,7 +129,8 @@ fn read_entry<T: DeserializeOwned>(key: &Key, bytes: Option<&Bytes>) -> ContentR
 fn follow_page(
     changes: &mut Changes,
     key: &Key,
-    (after, own): (Option<Bytes>, Option<Bytes>),
+    after: Option<Bytes>,
+    own: Option<Bytes>,
     texts: &FollowTexts,
 ) -> ContentResult<()> {
     let id: PageId = keys::id(key)?;
@@ -149,7 +150,8 @@ fn follow_page(
 fn follow_file(
     changes: &mut Changes,
     key: &Key,
-    (after, own): (Option<Bytes>, Option<Bytes>),
+    after: Option<Bytes>,
+    own: Option<Bytes>,
 ) -> ContentResult<()> {
     let id = keys::id(key)?;
     if let Some(own) = read_entry::<FileEntry>(key, own.as_ref())? {
@@ -168,7 +170,8 @@ fn follow_file(
 fn follow_reusable(
     changes: &mut Changes,
     key: &Key,
-    (after, own): (Option<Bytes>, Option<Bytes>),
+    after: Option<Bytes>,
+    own: Option<Bytes>,
     texts: &FollowTexts,
 ) -> ContentResult<()> {
     let id: ReusableId = keys::id(key)?;

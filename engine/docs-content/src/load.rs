@@ -228,7 +228,8 @@ impl Shared {
     /// tree.
     pub(crate) async fn tree_once(
         &self,
-        (domain, root): (&Arc<str>, Hash),
+        domain: &Arc<str>,
+        root: Hash,
         build: impl Future<Output = ContentResult<Arc<PageTree>>> + Send,
     ) -> ContentResult<Arc<PageTree>> {
         let id = Id { domain: Arc::clone(domain), hash: root };

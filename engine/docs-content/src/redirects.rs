@@ -124,7 +124,7 @@ fn walk(session: &Session<'_>, root: &Hash, path: &str) -> Step<Option<Moved>> {
                 found => return Ok(found),
             }
         };
-        let left = left_at(session, root, (at.as_ref(), slug), room)?;
+        let left = left_at(session, root, at.as_ref(), slug, room)?;
         room -= left.len();
         let holder = read::holder(session, root, at.as_ref(), slug)?;
         todo.extend(left.into_iter().rev().chain(holder).map(|page| (Some(page), level + 1)));
@@ -150,7 +150,8 @@ fn found(session: &Session<'_>, root: &Hash, id: PageId, anchor: Option<String>)
 fn left_at(
     session: &Session<'_>,
     root: &Hash,
-    (parent, slug): (Option<&PageId>, &str),
+    parent: Option<&PageId>,
+    slug: &str,
     most: usize,
 ) -> Step<Vec<PageId>> {
     let (from, to) = keys::moved_from(parent, slug).below();

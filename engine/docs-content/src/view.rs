@@ -151,7 +151,7 @@ impl View {
         if let Some(tree) = self.content.shared().tree(&self.domain, &self.root) {
             return Ok(tree);
         }
-        self.content.shared().tree_once((&self.domain, self.root), self.build_tree()).await
+        self.content.shared().tree_once(&self.domain, self.root, self.build_tree()).await
     }
 
     async fn build_tree(&self) -> ContentResult<Arc<PageTree>> {

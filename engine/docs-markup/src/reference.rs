@@ -20,14 +20,14 @@ pub fn named(path: &str, anchor: Option<&str>) -> Option<ContentRef> {
     match parts.as_slice() {
         ["spaces", space] => Some(ContentRef::Space { space: space.parse().ok()? }),
         ["spaces", space, kind @ ("pages" | "reusable-content"), id] => {
-            thing((kind, id), anchor, Some(space.parse().ok()?))
+            thing(kind, id, anchor, Some(space.parse().ok()?))
         }
-        [kind, id] => thing((kind, id), anchor, None),
+        [kind, id] => thing(kind, id, anchor, None),
         _ => None,
     }
 }
 
-fn thing((kind, id): (&str, &str), anchor: Option<&str>, space: Option<SpaceId>) -> Option<ContentRef> {
+fn thing(kind: &str, id: &str, anchor: Option<&str>, space: Option<SpaceId>) -> Option<ContentRef> {
     Some(match (kind, anchor) {
         ("pages", None) => ContentRef::Page { page: id.parse().ok()?, space },
         ("pages", Some(anchor)) => {

@@ -91,12 +91,12 @@ impl Translator for PseudoTranslator {
 
     async fn translate(&self, batch: &TranslationBatch) -> Result<Vec<String>, TranslateError> {
         let terms = Terms::new(&batch.glossary);
-        Ok(batch.segments.iter().map(|segment| pseudo(segment, (&terms, &batch.glossary))).collect())
+        Ok(batch.segments.iter().map(|segment| pseudo(segment, &terms, &batch.glossary)).collect())
     }
 }
 
 /// Adds accents to a segment and puts it in brackets. Glossary terms get their translation.
-fn pseudo(segment: &str, (terms, glossary): (&Terms, &[TermRule])) -> String {
+fn pseudo(segment: &str, terms: &Terms, glossary: &[TermRule]) -> String {
     let mut out = String::from("[");
     let mut rest = segment;
     while !rest.is_empty() {
@@ -157,7 +157,7 @@ mod tests {
             ("An api, spaces", "[Áñ ápí, spáçés]"),
             ("", "[]"),
         ] {
-            assert_eq!(pseudo(segment, (&Terms::new(&rules), &rules)), translated);
+            assert_eq!(pseudo(segment, &Terms::new(&rules), &rules), translated);
         }
     }
 }

@@ -29,7 +29,8 @@ pub(super) async fn log(
     tx: &mut Tx,
     kinds: &[Kind],
     receipt: &Receipt,
-    (operation, detail): (&str, Option<&str>),
+    operation: &str,
+    detail: Option<&str>,
 ) -> Result<()> {
     let Logged::By(user) = &receipt.logged else { return Ok(()) };
     let (records, changed) = some_of(kinds, tx.written());

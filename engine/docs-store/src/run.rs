@@ -276,7 +276,7 @@ impl<O: Operation, V: Send + Sync> Attempt<'_, O, V> {
         let json = serde_json::to_vec(&out).map_err(Error::internal)?;
         let answer = answered(show(Written::new(&tx, out)).await)?;
         if !tx.is_empty() {
-            audit::log(&mut tx, self.kinds, self.receipt, (O::NAME, self.operation.detail())).await?;
+            audit::log(&mut tx, self.kinds, self.receipt, O::NAME, self.operation.detail()).await?;
             tx.create_value(self.receipt.key(), Value::Json(Bytes::from(json)));
             if let (Some(answers), Ok(answer)) = (self.answers, &answer) {
                 answers.keep(&mut tx, answer).await?;

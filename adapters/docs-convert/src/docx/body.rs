@@ -176,7 +176,7 @@ impl<'a, 'z> Body<'a, 'z> {
                 self.runs(paragraph, line)
             }
             Role::Text => match self.list(properties, style) {
-                Some((list, level)) => self.item(paragraph, (&list, level), place, flow),
+                Some((list, level)) => self.item(paragraph, &list, level, place, flow),
                 None => self.whole(paragraph, (place, "p"), flow),
             },
         }
@@ -226,7 +226,8 @@ impl<'a, 'z> Body<'a, 'z> {
     fn item(
         &mut self,
         paragraph: Element<'_>,
-        (list, level): (&str, usize),
+        list: &str,
+        level: usize,
         place: Id,
         flow: &mut Flow,
     ) -> Result<(), ConvertError> {
@@ -350,7 +351,7 @@ impl<'a, 'z> Body<'a, 'z> {
                     *inner.insert(at)
                 }
             };
-            self.content(child, (at, outer))?;
+            self.content(child, at, outer)?;
             // Images and note references are placed next to formatted text, not inside it.
             if !matches!(child.name(), "t" | "tab") {
                 inner = None;
@@ -360,7 +361,7 @@ impl<'a, 'z> Body<'a, 'z> {
     }
 
     /// Converts the content of a run: text inside its formatting, everything else next to it.
-    fn content(&mut self, child: Element<'_>, (marked, beside): (Id, Id)) -> Result<(), ConvertError> {
+    fn content(&mut self, child: Element<'_>, marked: Id, beside: Id) -> Result<(), ConvertError> {
         match child.name() {
             "t" => self.text(marked, &child.text()),
             "tab" | "ptab" => self.text(marked, "\t"),
@@ -372,7 +373,7 @@ impl<'a, 'z> Body<'a, 'z> {
             "footnoteReference" => self.note_mark(Notes::Foot, child, beside),
             "endnoteReference" => self.note_mark(Notes::End, child, beside),
             "AlternateContent" => match child.child("Choice").and_then(|choice| choice.children().next()) {
-                Some(choice) => self.content(choice, (marked, beside)),
+                Some(choice) => self.content(choice, marked, beside),
                 None => Ok(()),
             },
             _ => Ok(()),

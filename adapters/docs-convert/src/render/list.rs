@@ -129,7 +129,7 @@ fn write(items: &[Item], blocks: &Blocks, out: &mut String) {
             Tick::Done => "[x] ",
         };
         // Continuation lines are indented to the text after the bullet. The checkbox is part of that text.
-        prefixed(&inside, (&format!("{bullet}{tick}"), &" ".repeat(bullet.len())), out);
+        prefixed(&inside, &format!("{bullet}{tick}"), &" ".repeat(bullet.len()), out);
     }
 }
 

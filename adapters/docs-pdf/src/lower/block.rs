@@ -63,9 +63,9 @@ impl Lower<'_> {
         }
         let shown = match &block.kind {
             BlockKind::Paragraph { align } => return self.paragraph(block, *align, at, out),
-            BlockKind::Heading1(data) => self.heading(block, data, (at, 1))?,
-            BlockKind::Heading2(data) => self.heading(block, data, (at, 2))?,
-            BlockKind::Heading3(data) => self.heading(block, data, (at, 3))?,
+            BlockKind::Heading1(data) => self.heading(block, data, at, 1)?,
+            BlockKind::Heading2(data) => self.heading(block, data, at, 2)?,
+            BlockKind::Heading3(data) => self.heading(block, data, at, 3)?,
             BlockKind::ListUnordered {} => Tag::List { items: self.items(block, at)?, start: None }.into(),
             BlockKind::ListOrdered { start } => {
                 Tag::List { items: self.items(block, at)?, start: Some(start.unwrap_or(1)) }.into()
@@ -77,13 +77,13 @@ impl Lower<'_> {
                 Tag::Hint { c: self.held(&block.nodes, at.inner(6))?, style: hint(*style) }.into()
             }
             BlockKind::Code { title, line_numbers, .. } => {
-                self.code(block, title.as_deref(), (*line_numbers == Some(true), at))?
+                self.code(block, title.as_deref(), *line_numbers == Some(true), at)?
             }
             BlockKind::Math { formula } => self.formula(formula, true)?,
             BlockKind::Images { align, with_frame, .. } => {
-                self.images(block, (*align, *with_frame == Some(true)), at)?
+                self.images(block, *align, *with_frame == Some(true), at)?
             }
-            BlockKind::Image(data) => self.image(block, data, (None, false, 1), at)?,
+            BlockKind::Image(data) => self.image(block, data, None, false, 1, at)?,
             BlockKind::Drawing { target } => return self.drawing(target.as_ref(), out),
             BlockKind::Table(table) => self.table(block, table, at)?,
             BlockKind::Expandable { .. } => self.expandable(block, at)?,
@@ -102,9 +102,9 @@ impl Lower<'_> {
                 Tag::Par { c: self.inlines(&block.nodes, at)?, align: "start" }.into()
             }
             BlockKind::ReusableContent { target } => return self.reused(target, at, out),
-            BlockKind::File { target } => return self.captioned(block, (target, at), out),
+            BlockKind::File { target } => return self.captioned(block, target, at, out),
             BlockKind::Embed { url, .. } => {
-                return self.captioned(block, (&ContentRef::Url { url: url.clone() }, at), out);
+                return self.captioned(block, &ContentRef::Url { url: url.clone() }, at, out);
             }
             BlockKind::ContentRef { target } => self.card(target, None),
             BlockKind::Integration(data) => self.integration(data),
@@ -145,7 +145,7 @@ impl Lower<'_> {
     }
 
     /// Creates a card with a caption.
-    fn captioned(&mut self, block: &Block, (target, at): (&ContentRef, At), out: &mut Parts) -> Done {
+    fn captioned(&mut self, block: &Block, target: &ContentRef, at: At, out: &mut Parts) -> Done {
         let caption = self.caption(block, at)?;
         out.push(self.card(target, None));
         out.extend(caption);
@@ -249,7 +249,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn heading(&mut self, block: &Block, data: &HeadingData, (at, level): (At, usize)) -> Done<Shown> {
+    fn heading(&mut self, block: &Block, data: &HeadingData, at: At, level: usize) -> Done<Shown> {
         // Headings have a larger font.
         let c = self.inlines(&block.nodes, At { width: at.width * 2 / 3, ..at })?;
         let anchor = block.meta.as_ref().map(|meta| meta.id.as_str()).or(data.id.as_deref());
@@ -278,7 +278,7 @@ impl Lower<'_> {
             .collect()
     }
 
-    fn code(&mut self, block: &Block, title: Option<&str>, (numbers, at): (bool, At)) -> Done<Shown> {
+    fn code(&mut self, block: &Block, title: Option<&str>, numbers: bool, at: At) -> Done<Shown> {
         let mut lines = Vec::new();
         // Code characters are wider than those of text.
         let width = (at.width * 3 / 4).max(4);
@@ -302,7 +302,7 @@ impl Lower<'_> {
         Ok(Tag::Code { title: title.map(one_line), numbers, whole, lines }.into())
     }
 
-    fn images(&mut self, block: &Block, (align, frame): (Option<ImageAlign>, bool), at: At) -> Done<Shown> {
+    fn images(&mut self, block: &Block, align: Option<ImageAlign>, frame: bool, at: At) -> Done<Shown> {
         let images: Vec<&Block> = block
             .nodes
             .iter()
@@ -312,7 +312,7 @@ impl Lower<'_> {
         for image in &images {
             if let BlockKind::Image(data) = &image.kind {
                 self.count(1)?;
-                items.push(self.image(image, data, (align, frame, images.len()), at)?);
+                items.push(self.image(image, data, align, frame, images.len(), at)?);
             }
         }
         if items.len() == 1
@@ -327,7 +327,9 @@ impl Lower<'_> {
         &mut self,
         block: &Block,
         data: &ImageData,
-        (align, frame, beside): (Option<ImageAlign>, bool, usize),
+        align: Option<ImageAlign>,
+        frame: bool,
+        beside: usize,
         at: At,
     ) -> Done<Shown> {
         let mut caption = Vec::new();
@@ -341,8 +343,7 @@ impl Lower<'_> {
             let card = Tag::Card { c: vec![c], note: None }.into();
             return Ok(Shown::Parts(std::iter::once(card).chain(caption).collect()));
         };
-        let (w, h) =
-            fitted((picture.width, picture.height), (data.width.as_ref(), data.height.as_ref()), beside);
+        let (w, h) = fitted(picture.width, picture.height, data.width.as_ref(), data.height.as_ref(), beside);
         let (file, align) = (picture.file, placed(align));
         Ok(Tag::Image { file, w, h, alt, caption, frame, align }.into())
     }
@@ -352,7 +353,7 @@ impl Lower<'_> {
         match self.pictures.get(target) {
             None => out.push(self.card(target, None)),
             Some(picture) => {
-                let (w, h) = fitted((picture.width, picture.height), (None, None), 1);
+                let (w, h) = fitted(picture.width, picture.height, None, None, 1);
                 let file = picture.file;
                 let (caption, align) = (Vec::new(), "center");
                 out.push(Tag::Image { file, w, h, alt: String::new(), caption, frame: false, align }.into());
@@ -452,8 +453,10 @@ fn tabbed(line: &str) -> String {
 
 /// Returns the size of an image in points, from its size in pixels and the requested size, limited to the page.
 fn fitted(
-    (width, height): (f64, f64),
-    (wide, high): (Option<&Length>, Option<&Length>),
+    width: f64,
+    height: f64,
+    wide: Option<&Length>,
+    high: Option<&Length>,
     beside: usize,
 ) -> (f64, f64) {
     #[expect(clippy::cast_precision_loss, reason = "the number of images fits")]

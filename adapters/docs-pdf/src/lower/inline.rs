@@ -25,11 +25,11 @@ impl Lower<'_> {
     pub(super) fn inlines(&mut self, nodes: &[Node], at: At) -> Done<Parts> {
         let mut breaker = Breaker::new(at.width);
         let mut out = Vec::new();
-        self.put_inlines(nodes, (at, &mut breaker), &mut out)?;
+        self.put_inlines(nodes, at, &mut breaker, &mut out)?;
         Ok(out)
     }
 
-    fn put_inlines(&mut self, nodes: &[Node], (at, breaker): (At, &mut Breaker), out: &mut Parts) -> Done {
+    fn put_inlines(&mut self, nodes: &[Node], at: At, breaker: &mut Breaker, out: &mut Parts) -> Done {
         if at.nesting > INLINES {
             let all = breaker.run(&clean(&plain(nodes)));
             self.count(1 + all.len() / 64)?;
@@ -40,9 +40,9 @@ impl Lower<'_> {
             self.count(1)?;
             match node {
                 Node::Text(node) => self.put_text(node, breaker, out)?,
-                Node::Inline(inline) => self.put_inline(inline, (at, &mut *breaker), out)?,
+                Node::Inline(inline) => self.put_inline(inline, at, &mut *breaker, out)?,
                 // Blocks are not valid within text. An invalid one is reduced to its text.
-                Node::Block(block) => self.put_inlines(&block.nodes, (at.inner(0), &mut *breaker), out)?,
+                Node::Block(block) => self.put_inlines(&block.nodes, at.inner(0), &mut *breaker, out)?,
             }
         }
         Ok(())
@@ -66,12 +66,12 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn put_inline(&mut self, inline: &Inline, (at, breaker): (At, &mut Breaker), out: &mut Parts) -> Done {
+    fn put_inline(&mut self, inline: &Inline, at: At, breaker: &mut Breaker, out: &mut Parts) -> Done {
         let mut said = |text: &str| breaker.run(&one_line(text));
         match &inline.kind {
             InlineKind::Link { target, .. } => {
                 let mut c = Vec::new();
-                self.put_inlines(&inline.nodes, (at.inner(0), &mut *breaker), &mut c)?;
+                self.put_inlines(&inline.nodes, at.inner(0), &mut *breaker, &mut c)?;
                 if c.is_empty() {
                     c.push(text(breaker.run(&self.name(target))));
                 }
@@ -96,7 +96,7 @@ impl Lower<'_> {
                 out.push(Tag::Styled(Style { v, code: true, ..Style::default() }).into());
             }
             InlineKind::Annotation {} => {
-                self.put_inlines(&inline.nodes, (at.inner(0), &mut *breaker), out)?;
+                self.put_inlines(&inline.nodes, at.inner(0), &mut *breaker, out)?;
                 if at.notes && !at.is_deep() {
                     let inner = At { notes: false, ..at.inner(0) };
                     let mut c = Vec::new();

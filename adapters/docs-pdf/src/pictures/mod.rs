@@ -56,16 +56,11 @@ impl Pictures {
     /// # Errors
     /// [`Stop::Late`], and [`Stop::TooLarge`] if the images alone exceed the size limit of the file.
     pub(crate) fn read(book: &Book, fonts: &Fonts, clock: &Clock, most: usize) -> Done<Self> {
-        Self::read_within(book, fonts, clock, (ALL_PIXELS, most))
+        Self::read_within(book, fonts, clock, ALL_PIXELS, most)
     }
 
     /// Reads images until they have more than `most_pixels` together.
-    fn read_within(
-        book: &Book,
-        fonts: &Fonts,
-        clock: &Clock,
-        (most_pixels, most): (usize, usize),
-    ) -> Done<Self> {
+    fn read_within(book: &Book, fonts: &Fonts, clock: &Clock, most_pixels: usize, most: usize) -> Done<Self> {
         let mut out = Self::default();
         // With many images, each one gets a smaller share, so that the file and the memory to write it stay small.
         let share = (ALL_BYTES / book.images.len().max(1)).clamp(64 << 10, 1 << 20);
@@ -152,7 +147,7 @@ mod tests {
     fn pictures_beyond_their_total_of_pixels_are_left_out() {
         let book = book(10, 100);
         for (most, shown) in [(9_999, 0), (10_000, 1), (39_999, 3), (40_000, 4), (ALL_PIXELS, 10)] {
-            let read = Pictures::read_within(&book, &Fonts::default(), &clock(), (most, usize::MAX));
+            let read = Pictures::read_within(&book, &Fonts::default(), &clock(), most, usize::MAX);
             assert_eq!(read.expect("pictures").shapes.len(), shown, "{most} pixels");
         }
     }

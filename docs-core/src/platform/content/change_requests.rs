@@ -4,12 +4,14 @@ mod operations;
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use docs_macros::boxed;
+
 pub(in crate::platform) use self::operations::new_request;
 use self::operations::{
     ChangeRequestCreation, ChangeRequestUpdate, MergeChangeRequest, PullChangeRequest, Sides,
 };
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     content::{Conflict, ConflictNote, Merged, Subject, ThreeWay, clash_field},
     model::{
         ChangeRequest, ChangeRequestId, ChangeRequestObject, ChangeRequestStatus, ChangeRequestUrls,
@@ -34,84 +36,77 @@ const MAX_MOVES: usize = 10;
 
 impl<'p> ChangeRequests<'p> {
     /// Lists the change requests of a space, newest first.
-    pub fn list(
-        self,
-        filter: &'p RequestFilter,
-        page: &'p PageRequest,
-    ) -> BoxFuture<'p, Result<Page<ChangeRequest>>> {
-        Box::pin(async move {
-            let Self { caller, space } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let access = access::space(&tx, actor, space).await?;
-            let contributor = filter.contributor.as_ref().map(|user| user.parse::<UserId>());
-            // A string that is not a valid id matches no user.
-            let nobody = matches!(contributor, Some(Err(_)));
-            let prefix = match (&contributor, filter.status) {
-                (Some(Ok(user)), _) => ChangeRequestRecord::by_contributor(space, user),
-                (Some(Err(_)), _) => ChangeRequestRecord::of_space(space),
-                (None, Some(status)) => ChangeRequestRecord::in_status(space, status),
-                (None, None) => ChangeRequestRecord::of_space(space),
+    #[boxed]
+    pub async fn list(self, filter: &'p RequestFilter, page: &'p PageRequest) -> Result<Page<ChangeRequest>> {
+        let Self { caller, space } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let access = access::space(&tx, actor, space).await?;
+        let contributor = filter.contributor.as_ref().map(|user| user.parse::<UserId>());
+        // A string that is not a valid id matches no user.
+        let nobody = matches!(contributor, Some(Err(_)));
+        let prefix = match (&contributor, filter.status) {
+            (Some(Ok(user)), _) => ChangeRequestRecord::by_contributor(space, user),
+            (Some(Err(_)), _) => ChangeRequestRecord::of_space(space),
+            (None, Some(status)) => ChangeRequestRecord::in_status(space, status),
+            (None, None) => ChangeRequestRecord::of_space(space),
+        };
+        let identity = list_identities::change_requests(filter);
+        let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let keys = rows.iter().map(|(_, value)| linked(value)).collect::<Result<Vec<Key>>>()?;
+            let found = tx.get_many::<ChangeRequestRecord>(&keys).await?;
+            let fits = |request: &Arc<ChangeRequestRecord>| {
+                !nobody
+                    && filter.status.is_none_or(|status| status == request.status)
+                    && filter.creator.as_ref().is_none_or(|user| user == request.created_by.as_str())
             };
-            let identity = list_identities::change_requests(filter);
-            let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
-            while let Some(rows) = list.rows(&tx).await? {
-                let keys = rows.iter().map(|(_, value)| linked(value)).collect::<Result<Vec<Key>>>()?;
-                let found = tx.get_many::<ChangeRequestRecord>(&keys).await?;
-                let fits = |request: &Arc<ChangeRequestRecord>| {
-                    !nobody
-                        && filter.status.is_none_or(|status| status == request.status)
-                        && filter.creator.as_ref().is_none_or(|user| user == request.created_by.as_str())
-                };
-                list.offer_all(&rows, found.into_iter().map(|request| request.filter(fits)));
+            list.offer_all(&rows, found.into_iter().map(|request| request.filter(fits)));
+        }
+        let counted = filter.contributor.is_none() && filter.creator.is_none();
+        let count = match counted {
+            true => {
+                u64::try_from(tx.number(&ChangeRequestRecord::count_in(space, filter.status)).await?).ok()
             }
-            let counted = filter.contributor.is_none() && filter.creator.is_none();
-            let count = match counted {
-                true => {
-                    u64::try_from(tx.number(&ChangeRequestRecord::count_in(space, filter.status)).await?).ok()
-                }
-                false => None,
-            };
-            let page = list.finish(&tx, count).await?;
-            let items = platform.request_views(&tx, (actor, access.space()), &page.items).await?;
-            Ok(Page { items, next: page.next, count: page.count })
-        })
+            false => None,
+        };
+        let page = list.finish(&tx, count).await?;
+        let items = platform.request_views(&tx, actor, access.space(), &page.items).await?;
+        Ok(Page { items, next: page.next, count: page.count })
     }
 
     /// Creates a change request as a draft with the current content of the space.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` without the role `edit`.
-    pub fn create(self, new: CreateChangeRequest) -> BoxFuture<'p, Result<ChangeRequest>> {
-        Box::pin(async move {
-            let Self { caller, space } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
-                let operation = ChangeRequestCreation {
-                    by: actor.require_user()?.clone(),
-                    actor: actor.clone(),
-                    space: space.clone(),
-                    id: platform.id(),
-                    new,
-                    now: platform.now(),
-                };
-                let name = operation.id.as_str();
-                platform.write_request(actor, &operation, space, name).await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn create(self, new: CreateChangeRequest) -> Result<ChangeRequest> {
+        let Self { caller, space } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
+            let operation = ChangeRequestCreation {
+                by: actor.require_user()?.clone(),
+                actor: actor.clone(),
+                space: space.clone(),
+                id: platform.id(),
+                new,
+                now: platform.now(),
+            };
+            let name = operation.id.as_str();
+            platform.write_request(actor, &operation, space, name).await
+        });
+        done.await
     }
 }
 
 impl<'p> ChangeRequestHandle<'p> {
     /// Reads a change request, by id or number.
-    pub fn get(self) -> BoxFuture<'p, Result<ChangeRequest>> {
-        Box::pin(async move {
-            let Self { caller, at: RequestRef { space, request: name } } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            platform.request_seen(&tx, actor, space, name).await
-        })
+    #[boxed]
+    pub async fn get(self) -> Result<ChangeRequest> {
+        let Self { caller, at: RequestRef { space, request: name } } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        platform.request_seen(&tx, actor, space, name).await
     }
 
     /// Changes the subject or status of a change request. Omitted fields are left unchanged.
@@ -119,20 +114,19 @@ impl<'p> ChangeRequestHandle<'p> {
     /// # Errors
     /// `Forbidden` without the role `edit`, or without `review` for the request of another user; `Conflict` for a new
     /// status of a merged request.
-    pub fn update(self, change: UpdateChangeRequest) -> BoxFuture<'p, Result<ChangeRequest>> {
-        Box::pin(async move {
-            let Self { caller, at: RequestRef { space, request: name } } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let operation = ChangeRequestUpdate {
-                actor: actor.clone(),
-                space: space.clone(),
-                name: name.to_owned(),
-                change,
-                job: platform.id(),
-                now: platform.now(),
-            };
-            platform.write_request(actor, &operation, space, name).await
-        })
+    #[boxed]
+    pub async fn update(self, change: UpdateChangeRequest) -> Result<ChangeRequest> {
+        let Self { caller, at: RequestRef { space, request: name } } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let operation = ChangeRequestUpdate {
+            actor: actor.clone(),
+            space: space.clone(),
+            name: name.to_owned(),
+            change,
+            job: platform.id(),
+            now: platform.now(),
+        };
+        platform.write_request(actor, &operation, space, name).await
     }
 
     /// Merges a change request into its space. Conflicts do not abort the merge: they are recorded in the content.
@@ -141,45 +135,42 @@ impl<'p> ChangeRequestHandle<'p> {
     ///
     /// # Errors
     /// `Forbidden` without the role `review`; `Conflict` for a request that is merged or archived.
-    pub fn merge(self) -> BoxFuture<'p, Result<MergeResult>> {
-        Box::pin(async move {
-            let Self { caller, at: RequestRef { space, request: name } } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Review), async move {
-                let id: RevisionId = platform.id();
-                for _ in 0..MAX_MOVES {
-                    let storing = platform.storing();
-                    let at = platform.two_sides(actor, space, name, SpaceAction::Review).await?;
-                    let (main, request) = (&at.space, &at.request);
-                    let merged = platform
-                        .content()
-                        .merge(
-                            &main.domain,
-                            ThreeWay { base: request.base_root, ours: main.root, theirs: request.root },
-                        )
-                        .await?;
-                    let by = actor.require_user()?.clone();
-                    let revision = RevisionRecord {
-                        parents: vec![main.head.clone(), request.head.clone()],
-                        kind: RevisionKind::Merge(request.id.clone()),
-                        conflicts: conflicted(&merged),
-                        ..RevisionRecord::new(id.clone(), space.clone(), merged.root, platform.now(), by)
-                    };
-                    let result =
-                        if merged.is_clean() { MergeOutcome::Merge } else { MergeOutcome::Conflicts };
-                    let done =
-                        MergeResult { revision: id.clone(), result, conflicts: shown_conflicts(&merged) };
-                    let merge = MergeChangeRequest { actor: actor.clone(), at, revision, job: platform.id() };
-                    platform.require_stored(storing)?;
-                    let stored = platform.write_unless_moved(actor, &merge, || done.clone());
-                    if let Some(done) = stored.await? {
-                        return Ok(done);
-                    }
+    #[boxed]
+    pub async fn merge(self) -> Result<MergeResult> {
+        let Self { caller, at: RequestRef { space, request: name } } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Review), async move {
+            let id: RevisionId = platform.id();
+            for _ in 0..MAX_MOVES {
+                let storing = platform.storing();
+                let at = platform.two_sides(actor, space, name, SpaceAction::Review).await?;
+                let (main, request) = (&at.space, &at.request);
+                let merged = platform
+                    .content()
+                    .merge(
+                        &main.domain,
+                        ThreeWay { base: request.base_root, ours: main.root, theirs: request.root },
+                    )
+                    .await?;
+                let by = actor.require_user()?.clone();
+                let revision = RevisionRecord {
+                    parents: vec![main.head.clone(), request.head.clone()],
+                    kind: RevisionKind::Merge(request.id.clone()),
+                    conflicts: conflicted(&merged),
+                    ..RevisionRecord::new(id.clone(), space.clone(), merged.root, platform.now(), by)
+                };
+                let result = if merged.is_clean() { MergeOutcome::Merge } else { MergeOutcome::Conflicts };
+                let done = MergeResult { revision: id.clone(), result, conflicts: shown_conflicts(&merged) };
+                let merge = MergeChangeRequest { actor: actor.clone(), at, revision, job: platform.id() };
+                platform.require_stored(storing)?;
+                let stored = platform.write_unless_moved(actor, &merge, || done.clone());
+                if let Some(done) = stored.await? {
+                    return Ok(done);
                 }
-                Err(Error::conflict("the space kept changing; try again"))
-            });
-            done.await
-        })
+            }
+            Err(Error::conflict("the space kept changing; try again"))
+        });
+        done.await
     }
 
     /// Updates a change request to the current content of its space. Conflicts are recorded in the content of the
@@ -187,52 +178,49 @@ impl<'p> ChangeRequestHandle<'p> {
     ///
     /// # Errors
     /// `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived.
-    pub fn pull(self) -> BoxFuture<'p, Result<UpdateResult>> {
-        Box::pin(async move {
-            let Self { caller, at: RequestRef { space, request: name } } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
-                let id: RevisionId = platform.id();
-                for _ in 0..MAX_MOVES {
-                    let storing = platform.storing();
-                    let at = platform.two_sides(actor, space, name, SpaceAction::Edit).await?;
-                    let (main, request) = (&at.space, &at.request);
-                    if main.head == *request.base() {
-                        return Ok(UpdateResult {
-                            revision: request.head.clone(),
-                            result: UpdateOutcome::Update,
-                            conflicts: Vec::new(),
-                        });
-                    }
-                    let merged = platform
-                        .content()
-                        .merge(
-                            &main.domain,
-                            ThreeWay { base: request.base_root, ours: main.root, theirs: request.root },
-                        )
-                        .await?;
-                    let by = actor.require_user()?.clone();
-                    let revision = RevisionRecord {
-                        parents: vec![request.head.clone(), main.head.clone()],
-                        kind: RevisionKind::Update,
-                        conflicts: conflicted(&merged),
-                        ..RevisionRecord::new(id.clone(), space.clone(), merged.root, platform.now(), by)
-                    };
-                    let result =
-                        if merged.is_clean() { UpdateOutcome::Update } else { UpdateOutcome::Conflicts };
-                    let done =
-                        UpdateResult { revision: id.clone(), result, conflicts: shown_conflicts(&merged) };
-                    let pull = PullChangeRequest { actor: actor.clone(), at, revision };
-                    platform.require_stored(storing)?;
-                    let stored = platform.write_unless_moved(actor, &pull, || done.clone());
-                    if let Some(done) = stored.await? {
-                        return Ok(done);
-                    }
+    #[boxed]
+    pub async fn pull(self) -> Result<UpdateResult> {
+        let Self { caller, at: RequestRef { space, request: name } } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
+            let id: RevisionId = platform.id();
+            for _ in 0..MAX_MOVES {
+                let storing = platform.storing();
+                let at = platform.two_sides(actor, space, name, SpaceAction::Edit).await?;
+                let (main, request) = (&at.space, &at.request);
+                if main.head == *request.base() {
+                    return Ok(UpdateResult {
+                        revision: request.head.clone(),
+                        result: UpdateOutcome::Update,
+                        conflicts: Vec::new(),
+                    });
                 }
-                Err(Error::conflict("the space kept changing; try again"))
-            });
-            done.await
-        })
+                let merged = platform
+                    .content()
+                    .merge(
+                        &main.domain,
+                        ThreeWay { base: request.base_root, ours: main.root, theirs: request.root },
+                    )
+                    .await?;
+                let by = actor.require_user()?.clone();
+                let revision = RevisionRecord {
+                    parents: vec![request.head.clone(), main.head.clone()],
+                    kind: RevisionKind::Update,
+                    conflicts: conflicted(&merged),
+                    ..RevisionRecord::new(id.clone(), space.clone(), merged.root, platform.now(), by)
+                };
+                let result = if merged.is_clean() { UpdateOutcome::Update } else { UpdateOutcome::Conflicts };
+                let done = UpdateResult { revision: id.clone(), result, conflicts: shown_conflicts(&merged) };
+                let pull = PullChangeRequest { actor: actor.clone(), at, revision };
+                platform.require_stored(storing)?;
+                let stored = platform.write_unless_moved(actor, &pull, || done.clone());
+                if let Some(done) = stored.await? {
+                    return Ok(done);
+                }
+            }
+            Err(Error::conflict("the space kept changing; try again"))
+        });
+        done.await
     }
 }
 
@@ -247,7 +235,7 @@ impl Platform {
     ) -> Result<ChangeRequest> {
         let access = access::space(tx, actor, space).await?;
         let request = find(tx, space, name).await?;
-        let shown = self.request_views(tx, (actor, access.space()), &[request]).await?;
+        let shown = self.request_views(tx, actor, access.space(), &[request]).await?;
         shown.into_iter().next().ok_or_else(|| Error::not_found("change request"))
     }
 
@@ -285,7 +273,8 @@ impl Platform {
     pub(in crate::platform) async fn request_views(
         &self,
         tx: &Tx,
-        (actor, space): (&Actor, &SpaceRecord),
+        actor: &Actor,
+        space: &SpaceRecord,
         requests: &[Arc<ChangeRequestRecord>],
     ) -> Result<Vec<ChangeRequest>> {
         let users: Vec<UserId> = requests.iter().map(|request| request.created_by.clone()).collect();

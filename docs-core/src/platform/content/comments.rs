@@ -11,6 +11,8 @@ mod write;
 
 use std::{slice, sync::Arc};
 
+use docs_macros::boxed;
+
 pub(in crate::platform) use self::{
     lookup::CommentedContent,
     text::text_of,
@@ -22,7 +24,7 @@ use self::{
     view::ReplyLookup,
 };
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{
         Comment, CommentId, CommentReply, CommentReplyId, ContentFormat, ListOrder, Member, NodeKey, PageId,
         PostComment, PostCommentReply, UpdateComment, UpdateCommentReply, UserId,
@@ -46,43 +48,38 @@ use crate::{
 
 impl<'p> Comments<'p> {
     /// Lists the comments of a space, or of a change request.
-    pub fn list(
-        self,
-        query: &'p CommentQuery,
-        page: &'p PageRequest,
-    ) -> BoxFuture<'p, Result<Page<Comment>>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let of = &self.of.to_content_of();
-            let tx = platform.read().await?;
-            let commented = CommentedContent::find(&tx, actor, of).await?;
-            let scope = commented.scope();
-            let target = query.target_page.as_ref().map(|page| page.parse::<PageId>());
-            // A string that is not a valid id matches no page.
-            let nothing = matches!(target, Some(Err(_)));
-            let target = target.and_then(std::result::Result::ok);
-            let prefix = CommentRecord::on(scope.owner(), target.as_ref(), query.status);
-            let identity = list_identities::comments(query);
-            let spec = ListSpec { prefix, rev: query.order == ListOrder::Desc, identity };
-            let mut list = Lister::new(spec, page)?;
-            while let Some(rows) = if nothing { None } else { list.rows(&tx).await? } {
-                let fitting = rows.iter().map(|(row, author)| -> Result<Option<CommentId>> {
-                    let fits = query.authors.is_empty() || is_of(author, &query.authors)?;
-                    if fits { comment_of(row).map(Some) } else { Ok(None) }
-                });
-                list.offer_all(&rows, fitting.collect::<Result<Vec<_>>>()?);
-            }
-            let count = match (&query.target_page, query.authors.is_empty()) {
-                (None, true) => count(&tx, &scope, query.status).await?,
-                _ => None,
-            };
-            let page = list.finish(&tx, count).await?;
-            let keys: Vec<Key> = page.items.iter().map(CommentRecord::at).collect();
-            let records: Vec<Arc<CommentRecord>> = tx.get_many(&keys).await?.into_iter().flatten().collect();
-            let reader = CommentReader { content: &commented, actor, format: query.format };
-            let items = platform.comment_views(tx, reader, &records).await?;
-            Ok(Page { items, next: page.next, count: page.count })
-        })
+    #[boxed]
+    pub async fn list(self, query: &'p CommentQuery, page: &'p PageRequest) -> Result<Page<Comment>> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let of = &self.of.to_content_of();
+        let tx = platform.read().await?;
+        let commented = CommentedContent::find(&tx, actor, of).await?;
+        let scope = commented.scope();
+        let target = query.target_page.as_ref().map(|page| page.parse::<PageId>());
+        // A string that is not a valid id matches no page.
+        let nothing = matches!(target, Some(Err(_)));
+        let target = target.and_then(std::result::Result::ok);
+        let prefix = CommentRecord::on(scope.owner(), target.as_ref(), query.status);
+        let identity = list_identities::comments(query);
+        let spec = ListSpec { prefix, rev: query.order == ListOrder::Desc, identity };
+        let mut list = Lister::new(spec, page)?;
+        while let Some(rows) = if nothing { None } else { list.rows(&tx).await? } {
+            let fitting = rows.iter().map(|(row, author)| -> Result<Option<CommentId>> {
+                let fits = query.authors.is_empty() || is_of(author, &query.authors)?;
+                if fits { comment_of(row).map(Some) } else { Ok(None) }
+            });
+            list.offer_all(&rows, fitting.collect::<Result<Vec<_>>>()?);
+        }
+        let count = match (&query.target_page, query.authors.is_empty()) {
+            (None, true) => count(&tx, &scope, query.status).await?,
+            _ => None,
+        };
+        let page = list.finish(&tx, count).await?;
+        let keys: Vec<Key> = page.items.iter().map(CommentRecord::at).collect();
+        let records: Vec<Arc<CommentRecord>> = tx.get_many(&keys).await?.into_iter().flatten().collect();
+        let reader = CommentReader { content: &commented, actor, format: query.format };
+        let items = platform.comment_views(tx, reader, &records).await?;
+        Ok(Page { items, next: page.next, count: page.count })
     }
 
     /// Posts a comment.
@@ -90,43 +87,41 @@ impl<'p> Comments<'p> {
     /// # Errors
     /// `Forbidden` without the role `comment`; `Invalid` for an empty body, for a page that the content does not have,
     /// and for a block without its page.
-    pub fn post(self, new: PostComment) -> BoxFuture<'p, Result<Comment>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let of = &self.of.to_content_of();
-            let done =
-                platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Comment), async move {
-                    let by = actor.require_user()?;
-                    let text = text_of(&new.body, "body")?;
-                    if new.node.is_some() && new.page.is_none() {
-                        return Err(Error::invalid("page", "is required with `node`"));
-                    }
-                    let commented = {
-                        let tx = platform.read().await?;
-                        CommentedContent::find(&tx, actor, of).await?
-                    };
-                    commented.access.require(SpaceAction::Comment)?;
-                    let target = match &new.page {
-                        Some(page) => Some(platform.target(&commented, page, new.node).await?),
-                        None => None,
-                    };
-                    let record = CommentRecord {
-                        id: platform.id(),
-                        scope: commented.scope(),
-                        posted: platform.posted(by, text),
-                        resolved: None,
-                        revision: commented.head().0.clone(),
-                        target,
-                        review: None,
-                    };
-                    let thread = Thread { of: of.clone(), comment: record.id.clone() };
-                    let record = Arc::new(record);
-                    let pages = platform.pages_now(&commented, slice::from_ref(&record)).await?;
-                    let post = write::CommentCreation { actor: actor.clone(), of: of.clone(), record };
-                    platform.write_comment(actor, &post, &thread, &pages).await
-                });
-            done.await
-        })
+    #[boxed]
+    pub async fn post(self, new: PostComment) -> Result<Comment> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let of = &self.of.to_content_of();
+        let done = platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Comment), async move {
+            let by = actor.require_user()?;
+            let text = text_of(&new.body, "body")?;
+            if new.node.is_some() && new.page.is_none() {
+                return Err(Error::invalid("page", "is required with `node`"));
+            }
+            let commented = {
+                let tx = platform.read().await?;
+                CommentedContent::find(&tx, actor, of).await?
+            };
+            commented.access.require(SpaceAction::Comment)?;
+            let target = match &new.page {
+                Some(page) => Some(platform.target(&commented, page, new.node).await?),
+                None => None,
+            };
+            let record = CommentRecord {
+                id: platform.id(),
+                scope: commented.scope(),
+                posted: platform.posted(by, text),
+                resolved: None,
+                revision: commented.head().0.clone(),
+                target,
+                review: None,
+            };
+            let thread = Thread { of: of.clone(), comment: record.id.clone() };
+            let record = Arc::new(record);
+            let pages = platform.pages_now(&commented, slice::from_ref(&record)).await?;
+            let post = write::CommentCreation { actor: actor.clone(), of: of.clone(), record };
+            platform.write_comment(actor, &post, &thread, &pages).await
+        });
+        done.await
     }
 
     /// Lists the members who commented or replied in a space or a change request, in id order. Former members are
@@ -134,46 +129,44 @@ impl<'p> Comments<'p> {
     ///
     /// # Errors
     /// `Forbidden` for guests.
-    pub fn list_commenters(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Member>>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let of = &self.of.to_content_of();
-            let tx = platform.read().await?;
-            let commented = CommentedContent::find(&tx, actor, of).await?;
-            let org = &commented.access.space().organization;
-            access::org(&tx, actor, org).await?.require(OrgAction::ListPeople)?;
-            let prefix = commented.scope().commenters();
-            let mut list = Lister::new(ListSpec::new(tag::COMMENTERS, prefix), page)?;
-            while let Some(rows) = list.rows(&tx).await? {
-                let ids = ids_of::<UserId>(&rows)?;
-                let keys: Vec<Key> = ids.iter().map(|user| MemberRecord::at(org, user)).collect();
-                let members = tx.get_many::<MemberRecord>(&keys).await?;
-                let is_one = |posted: &Value| matches!(posted, Value::Int(n) if *n > 0);
-                let commenters =
-                    rows.iter().zip(members).map(|((_, posted), member)| member.filter(|_| is_one(posted)));
-                list.offer_all(&rows, commenters);
-            }
-            let page = list.finish(&tx, None).await?;
-            let items = platform.member_views(&tx, &page.items).await?;
-            Ok(Page { items, next: page.next, count: page.count })
-        })
+    #[boxed]
+    pub async fn list_commenters(self, page: &'p PageRequest) -> Result<Page<Member>> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let of = &self.of.to_content_of();
+        let tx = platform.read().await?;
+        let commented = CommentedContent::find(&tx, actor, of).await?;
+        let org = &commented.access.space().organization;
+        access::org(&tx, actor, org).await?.require(OrgAction::ListPeople)?;
+        let prefix = commented.scope().commenters();
+        let mut list = Lister::new(ListSpec::new(tag::COMMENTERS, prefix), page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let ids = ids_of::<UserId>(&rows)?;
+            let keys: Vec<Key> = ids.iter().map(|user| MemberRecord::at(org, user)).collect();
+            let members = tx.get_many::<MemberRecord>(&keys).await?;
+            let is_one = |posted: &Value| matches!(posted, Value::Int(n) if *n > 0);
+            let commenters =
+                rows.iter().zip(members).map(|((_, posted), member)| member.filter(|_| is_one(posted)));
+            list.offer_all(&rows, commenters);
+        }
+        let page = list.finish(&tx, None).await?;
+        let items = platform.member_views(&tx, &page.items).await?;
+        Ok(Page { items, next: page.next, count: page.count })
     }
 }
 
 impl<'p> CommentHandle<'p> {
     /// Reads a comment.
-    pub fn get(self, format: ContentFormat) -> BoxFuture<'p, Result<Comment>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
-            let tx = platform.read().await?;
-            let commented = CommentedContent::find(&tx, actor, &thread.of).await?;
-            let record = commented.comment(&tx, &thread.comment).await?;
-            let shown = platform
-                .comment_views(tx, CommentReader { content: &commented, actor, format }, &[record])
-                .await?;
-            shown.into_iter().next().ok_or_else(|| Error::not_found("comment"))
-        })
+    #[boxed]
+    pub async fn get(self, format: ContentFormat) -> Result<Comment> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
+        let tx = platform.read().await?;
+        let commented = CommentedContent::find(&tx, actor, &thread.of).await?;
+        let record = commented.comment(&tx, &thread.comment).await?;
+        let shown = platform
+            .comment_views(tx, CommentReader { content: &commented, actor, format }, &[record])
+            .await?;
+        shown.into_iter().next().ok_or_else(|| Error::not_found("comment"))
     }
 
     /// Changes, resolves, reopens or reacts to a comment, atomically.
@@ -183,28 +176,27 @@ impl<'p> CommentHandle<'p> {
     /// # Errors
     /// `Forbidden` without the role `comment`, and for the text of another user; `Invalid` for an empty body and for a
     /// reaction that is not an emoji; `Conflict` if the comment has the maximum number of reactions.
-    pub fn update(self, change: UpdateComment) -> BoxFuture<'p, Result<Comment>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
-            let edit = write::Edit::new(change.body, &change.added_reactions, &change.removed_reactions)?;
-            let operation = write::CommentUpdate {
-                actor: actor.clone(),
-                by: actor.require_user()?.clone(),
-                thread: thread.clone(),
-                resolved: change.resolved,
-                edit,
-                now: platform.now(),
-            };
-            let (commented, record) = {
-                let tx = platform.read().await?;
-                let commented = CommentedContent::find(&tx, actor, &thread.of).await?;
-                let record = commented.comment(&tx, &thread.comment).await?;
-                (commented, record)
-            };
-            let pages = platform.pages_now(&commented, slice::from_ref(&record)).await?;
-            platform.write_comment(actor, &operation, thread, &pages).await
-        })
+    #[boxed]
+    pub async fn update(self, change: UpdateComment) -> Result<Comment> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
+        let edit = write::Edit::new(change.body, &change.added_reactions, &change.removed_reactions)?;
+        let operation = write::CommentUpdate {
+            actor: actor.clone(),
+            by: actor.require_user()?.clone(),
+            thread: thread.clone(),
+            resolved: change.resolved,
+            edit,
+            now: platform.now(),
+        };
+        let (commented, record) = {
+            let tx = platform.read().await?;
+            let commented = CommentedContent::find(&tx, actor, &thread.of).await?;
+            let record = commented.comment(&tx, &thread.comment).await?;
+            (commented, record)
+        };
+        let pages = platform.pages_now(&commented, slice::from_ref(&record)).await?;
+        platform.write_comment(actor, &operation, thread, &pages).await
     }
 
     /// Deletes a comment and its replies. Returns `false` if the comment does not exist or the actor may not see it.
@@ -214,135 +206,119 @@ impl<'p> CommentHandle<'p> {
     ///
     /// # Errors
     /// `Forbidden` unless the actor posted it or has the role `create`.
-    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
-            let operation = write::CommentDeletion {
-                actor: actor.clone(),
-                thread: thread.clone(),
-                now: platform.now(),
-                job: platform.id(),
-            };
-            Error::existed(platform.write(actor, &operation).await)
-        })
+    #[boxed]
+    pub async fn delete(self) -> Result<bool> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
+        let operation = write::CommentDeletion {
+            actor: actor.clone(),
+            thread: thread.clone(),
+            now: platform.now(),
+            job: platform.id(),
+        };
+        Error::existed(platform.write(actor, &operation).await)
     }
 
     /// Lists the replies to a comment, the oldest first.
-    pub fn list_replies(
+    #[boxed]
+    pub async fn list_replies(
         self,
         format: ContentFormat,
         page: &'p PageRequest,
-    ) -> BoxFuture<'p, Result<Page<CommentReply>>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
-            let tx = platform.read().await?;
-            let commented = CommentedContent::find(&tx, actor, &thread.of).await?;
-            let comment = commented.comment(&tx, &thread.comment).await?;
-            let prefix = ReplyRecord::to(&comment.id);
-            let mut list = Lister::new(ListSpec::new(tag::COMMENT_REPLIES, prefix), page)?;
-            while let Some(rows) = list.rows(&tx).await? {
-                let ids = ids_of::<CommentReplyId>(&rows)?;
-                list.offer_all(&rows, ids.iter().map(|id| Some(ReplyRecord::at(&comment.id, id))));
-            }
-            let count = tx.number(&CommentRecord::count_of_replies(&comment.id)).await?;
-            let page = list.finish(&tx, u64::try_from(count).ok()).await?;
-            let records: Vec<Arc<ReplyRecord>> =
-                tx.get_many(&page.items).await?.into_iter().flatten().collect();
-            let items = platform
-                .reply_views(&tx, CommentReader { content: &commented, actor, format }, &records)
-                .await?;
-            Ok(Page { items, next: page.next, count: page.count })
-        })
+    ) -> Result<Page<CommentReply>> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
+        let tx = platform.read().await?;
+        let commented = CommentedContent::find(&tx, actor, &thread.of).await?;
+        let comment = commented.comment(&tx, &thread.comment).await?;
+        let prefix = ReplyRecord::to(&comment.id);
+        let mut list = Lister::new(ListSpec::new(tag::COMMENT_REPLIES, prefix), page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let ids = ids_of::<CommentReplyId>(&rows)?;
+            list.offer_all(&rows, ids.iter().map(|id| Some(ReplyRecord::at(&comment.id, id))));
+        }
+        let count = tx.number(&CommentRecord::count_of_replies(&comment.id)).await?;
+        let page = list.finish(&tx, u64::try_from(count).ok()).await?;
+        let records: Vec<Arc<ReplyRecord>> = tx.get_many(&page.items).await?.into_iter().flatten().collect();
+        let items =
+            platform.reply_views(&tx, CommentReader { content: &commented, actor, format }, &records).await?;
+        Ok(Page { items, next: page.next, count: page.count })
     }
 
     /// Posts a reply.
     ///
     /// # Errors
     /// `Forbidden` without the role `comment`; `Invalid` for an empty body.
-    pub fn post_reply(
-        self,
-        new: PostCommentReply,
-        format: ContentFormat,
-    ) -> BoxFuture<'p, Result<CommentReply>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
-            let done = platform.once(
-                actor,
-                Right::Space(thread.of.space.clone(), SpaceAction::Comment),
-                async move {
-                    let text = text_of(&new.body, "body")?;
-                    let operation = write::ReplyCreation {
-                        actor: actor.clone(),
-                        thread: thread.clone(),
-                        id: platform.id(),
-                        posted: platform.posted(actor.require_user()?, text),
-                    };
-                    let of = ReplyLookup { thread, id: &operation.id, format };
-                    platform
-                        .write_and_show(actor, &operation, |done| {
-                            Box::pin(platform.reply_seen(done.tx, actor, of))
-                        })
-                        .await
-                },
-            );
-            done.await
-        })
+    #[boxed]
+    pub async fn post_reply(self, new: PostCommentReply, format: ContentFormat) -> Result<CommentReply> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
+        let done =
+            platform.once(actor, Right::Space(thread.of.space.clone(), SpaceAction::Comment), async move {
+                let text = text_of(&new.body, "body")?;
+                let operation = write::ReplyCreation {
+                    actor: actor.clone(),
+                    thread: thread.clone(),
+                    id: platform.id(),
+                    posted: platform.posted(actor.require_user()?, text),
+                };
+                let of = ReplyLookup { thread, id: &operation.id, format };
+                platform
+                    .write_and_show(actor, &operation, |done| {
+                        Box::pin(platform.reply_seen(done.tx, actor, of))
+                    })
+                    .await
+            });
+        done.await
     }
 }
 
 impl<'p> ReplyHandle<'p> {
     /// Reads a reply.
-    pub fn get(self, format: ContentFormat) -> BoxFuture<'p, Result<CommentReply>> {
-        Box::pin(async move {
-            let Self { caller, reply: id, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
-            let tx = platform.read().await?;
-            platform.reply_seen(&tx, actor, ReplyLookup { thread, id, format }).await
-        })
+    #[boxed]
+    pub async fn get(self, format: ContentFormat) -> Result<CommentReply> {
+        let Self { caller, reply: id, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
+        let tx = platform.read().await?;
+        platform.reply_seen(&tx, actor, ReplyLookup { thread, id, format }).await
     }
 
     /// Changes or reacts to a reply, like [`CommentHandle::update`](crate::platform::CommentHandle::update).
     ///
     /// # Errors
     /// Same as [`CommentHandle::update`](crate::platform::CommentHandle::update).
-    pub fn update(self, change: UpdateCommentReply) -> BoxFuture<'p, Result<CommentReply>> {
-        Box::pin(async move {
-            let Self { caller, reply: id, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
-            let edit = write::Edit::new(change.body, &change.added_reactions, &change.removed_reactions)?;
-            let operation = write::ReplyUpdate {
-                actor: actor.clone(),
-                by: actor.require_user()?.clone(),
-                thread: thread.clone(),
-                id: id.clone(),
-                edit,
-                now: platform.now(),
-            };
-            let of = ReplyLookup { thread, id, format: ContentFormat::default() };
-            platform
-                .change_and_show(actor, &operation, |done| Box::pin(platform.reply_seen(done.tx, actor, of)))
-                .await
-        })
+    #[boxed]
+    pub async fn update(self, change: UpdateCommentReply) -> Result<CommentReply> {
+        let Self { caller, reply: id, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
+        let edit = write::Edit::new(change.body, &change.added_reactions, &change.removed_reactions)?;
+        let operation = write::ReplyUpdate {
+            actor: actor.clone(),
+            by: actor.require_user()?.clone(),
+            thread: thread.clone(),
+            id: id.clone(),
+            edit,
+            now: platform.now(),
+        };
+        let of = ReplyLookup { thread, id, format: ContentFormat::default() };
+        platform
+            .change_and_show(actor, &operation, |done| Box::pin(platform.reply_seen(done.tx, actor, of)))
+            .await
     }
 
     /// Deletes a reply. Returns `false` if the reply does not exist or the actor may not see it.
     ///
     /// # Errors
     /// `Forbidden` unless the actor posted it or has the role `create`.
-    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let Self { caller, reply: id, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
-            let operation =
-                write::ReplyDeletion { actor: actor.clone(), thread: thread.clone(), id: id.clone() };
-            Error::existed(platform.write(actor, &operation).await)
-        })
+    #[boxed]
+    pub async fn delete(self) -> Result<bool> {
+        let Self { caller, reply: id, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
+        let operation = write::ReplyDeletion { actor: actor.clone(), thread: thread.clone(), id: id.clone() };
+        Error::existed(platform.write(actor, &operation).await)
     }
 }
 

@@ -118,7 +118,7 @@ impl ComputedPlaces {
     /// specification, and no pages without a processed specification.
     pub(in crate::platform) fn made(&self, entry: &PageEntry, at: Place<'_>) -> Option<Vec<MadePage>> {
         let ComputedPlace { spec, source, room } = self.places.get(at.id)?;
-        Some(spec.as_ref().map_or_else(Vec::new, |spec| place((spec, *room), source, (entry, at))))
+        Some(spec.as_ref().map_or_else(Vec::new, |spec| place(spec, *room, source, entry, at)))
     }
 
     /// Everything that the generated pages of a computed page depend on, except its location; `None` for pages that are

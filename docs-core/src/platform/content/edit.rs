@@ -12,10 +12,11 @@ pub(in crate::platform) mod upload;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 use self::plan::Plan;
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     content::{Edited, Touch},
     model::{
         ContentEdit, ContentUpdate, ContentUpdateChange, InsertFilesChange, PageRef, PageRefObject,
@@ -68,55 +69,53 @@ impl<'p> ChangeRequestHandle<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn edit(self, update: UpdateContent) -> BoxFuture<'p, Result<ContentUpdate>> {
-        Box::pin(async move {
-            let Self { caller, at: RequestRef { space, request: name } } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
-                check_counts(&update)?;
-                let (by, revision) = (actor.require_user()?.clone(), platform.id::<RevisionId>());
-                let mut plan = Plan::new(platform, update.changes)?;
-                for _ in 0..MAX_MOVES {
-                    let EditTarget { space: space_record, request, condition } =
-                        platform.edit_target(actor, space, name).await?;
-                    plan.store_files(platform, &space_record.domain).await?;
-                    let edits = plan.edits(platform, &space_record, &request).await?;
-                    let now = platform.now();
-                    let edited = platform
-                        .content()
-                        .edit(&space_record.domain, request.root, now.time(), &edits.list)
-                        .await
-                        .map_err(|error| edits.name(error))?;
-                    let inserted = platform.inserted((actor, &space_record), &plan, &edited).await?;
-                    let show = Shows { space, name, plan: &plan, edited: &edited, inserted: &inserted };
-                    // An invalid edit is refused for its own reason, before the precondition.
-                    condition?;
-                    if edited.root == request.root {
-                        let tx = platform.read().await?;
-                        return platform.update_seen(&tx, actor, &show).await;
-                    }
-                    let parents = vec![request.head.clone()];
-                    let record =
-                        RevisionRecord::new(revision.clone(), space.clone(), edited.root, now, by.clone());
-                    let record = RevisionRecord { parents, ..record };
-                    let apply =
-                        ApplyEdits { actor: actor.clone(), by: by.clone(), request, revision: record, now };
-                    platform.require_stored(plan.storing)?;
-                    let done =
-                        platform.write_and_show(actor, &apply, |done| match done.out {
-                            true => Box::pin(async move {
-                                platform.update_seen(done.tx, actor, &show).await.map(Some)
-                            }),
-                            false => at_once(Ok(None)),
-                        });
-                    if let Some(done) = done.await? {
-                        return Ok(done);
-                    }
+    #[boxed]
+    pub async fn edit(self, update: UpdateContent) -> Result<ContentUpdate> {
+        let Self { caller, at: RequestRef { space, request: name } } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
+            check_counts(&update)?;
+            let (by, revision) = (actor.require_user()?.clone(), platform.id::<RevisionId>());
+            let mut plan = Plan::new(platform, update.changes)?;
+            for _ in 0..MAX_MOVES {
+                let EditTarget { space: space_record, request, condition } =
+                    platform.edit_target(actor, space, name).await?;
+                plan.store_files(platform, &space_record.domain).await?;
+                let edits = plan.edits(platform, &space_record, &request).await?;
+                let now = platform.now();
+                let edited = platform
+                    .content()
+                    .edit(&space_record.domain, request.root, now.time(), &edits.list)
+                    .await
+                    .map_err(|error| edits.name(error))?;
+                let inserted = platform.inserted(actor, &space_record, &plan, &edited).await?;
+                let show = Shows { space, name, plan: &plan, edited: &edited, inserted: &inserted };
+                // An invalid edit is refused for its own reason, before the precondition.
+                condition?;
+                if edited.root == request.root {
+                    let tx = platform.read().await?;
+                    return platform.update_seen(&tx, actor, &show).await;
                 }
-                Err(Error::conflict("the change request kept changing; try again"))
-            });
-            done.await
-        })
+                let parents = vec![request.head.clone()];
+                let record =
+                    RevisionRecord::new(revision.clone(), space.clone(), edited.root, now, by.clone());
+                let record = RevisionRecord { parents, ..record };
+                let apply =
+                    ApplyEdits { actor: actor.clone(), by: by.clone(), request, revision: record, now };
+                platform.require_stored(plan.storing)?;
+                let done = platform.write_and_show(actor, &apply, |done| match done.out {
+                    true => {
+                        Box::pin(async move { platform.update_seen(done.tx, actor, &show).await.map(Some) })
+                    }
+                    false => at_once(Ok(None)),
+                });
+                if let Some(done) = done.await? {
+                    return Ok(done);
+                }
+            }
+            Err(Error::conflict("the change request kept changing; try again"))
+        });
+        done.await
     }
 }
 
@@ -131,11 +130,11 @@ impl Platform {
         let condition = match self.precondition() {
             Some(condition) => {
                 let record = revisions::find(&tx, &space.id, &request.head).await?;
-                let frame = self.bare_revision(&tx, (actor, &space), &record).await?;
+                let frame = self.bare_revision(&tx, actor, &space, &record).await?;
                 drop(tx);
                 let view = self.content().view(&space.domain, request.root);
                 condition
-                    .check(Some(&self.tag_of_revision((actor, &space), &frame, &*view.tree().await?).await?))
+                    .check(Some(&self.tag_of_revision(actor, &space, &frame, &*view.tree().await?).await?))
             }
             None => Ok(()),
         };
@@ -170,7 +169,8 @@ impl Platform {
     /// The inserted files and reusable contents after an edit. A file with a name in use gets a numbered one.
     async fn inserted(
         &self,
-        (actor, space): (&Actor, &SpaceRecord),
+        actor: &Actor,
+        space: &SpaceRecord,
         plan: &Plan,
         edited: &Edited,
     ) -> Result<Inserted> {
@@ -184,7 +184,7 @@ impl Platform {
         }
         for id in plan.files() {
             let file = view.file(id).await?.ok_or_else(|| Error::internal("an inserted file is missing"))?;
-            files.push(self.file_view((space, &bearer), id.clone(), file, Shown::default())?);
+            files.push(self.file_view(space, &bearer, id.clone(), file, Shown::default())?);
         }
         Ok(Inserted { files, reusables })
     }

@@ -9,12 +9,13 @@ mod writer;
 use std::{ops::Range, sync::Arc};
 
 use ::bytes::Bytes;
+use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 
 pub(in crate::platform) use self::{bearer::Bearer, bytes::FilePlace, writer::FileWriter};
 pub use self::{bearer::FileReach, presentation::Disposition};
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     content::{FileEntry, PART_BYTES, clean_file_name},
     model::{FileId, GitBlob, MediaType, SpaceId},
     platform::kernel::platform::Platform,
@@ -106,48 +107,42 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound`, also if the caller that the address was issued to may not read the file any more.
-    pub fn find_file<'a>(&'a self, space: &'a SpaceId, sealed: &'a str) -> BoxFuture<'a, Result<StoredFile>> {
-        Box::pin(async move {
-            let missing = || Error::not_found("file");
-            let found = self.secrets().open(&purpose(space), sealed).map_err(|_| missing())?;
-            let address: Address = serde_json::from_str(&found).map_err(|_| missing())?;
-            let Address { place, size, content_type, bearer, file } = address;
-            let tx = self.read().await?;
-            if let Bearer::Visitor(visitor) = &bearer {
-                let file = SealedFile { id: file.ok_or_else(missing)?, place, content_type };
-                let found = self.content_of_bearer(&tx, visitor, space).await?;
-                // No snapshot is held while objects are read.
-                drop(tx);
-                let (at, reach) = found.ok_or_else(missing)?;
-                if !self.still_shows(&at, &file).await? {
-                    return Err(missing());
-                }
-                let SealedFile { place, content_type, .. } = file;
-                return Ok(StoredFile::new(at.space().domain.clone(), (place, size), &content_type, reach));
-            }
-            if !self.reaches(&tx, &bearer, space).await? {
+    #[boxed('a)]
+    pub async fn find_file<'a>(&'a self, space: &'a SpaceId, sealed: &'a str) -> Result<StoredFile> {
+        let missing = || Error::not_found("file");
+        let found = self.secrets().open(&purpose(space), sealed).map_err(|_| missing())?;
+        let address: Address = serde_json::from_str(&found).map_err(|_| missing())?;
+        let Address { place, size, content_type, bearer, file } = address;
+        let tx = self.read().await?;
+        if let Bearer::Visitor(visitor) = &bearer {
+            let file = SealedFile { id: file.ok_or_else(missing)?, place, content_type };
+            let found = self.content_of_bearer(&tx, visitor, space).await?;
+            // No snapshot is held while objects are read.
+            drop(tx);
+            let (at, reach) = found.ok_or_else(missing)?;
+            if !self.still_shows(&at, &file).await? {
                 return Err(missing());
             }
-            let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
-            let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
-            Ok(StoredFile::new(space.domain.clone(), (place, size), &content_type, FileReach::Bearer))
-        })
+            let SealedFile { place, content_type, .. } = file;
+            return Ok(StoredFile::new(at.space().domain.clone(), (place, size), &content_type, reach));
+        }
+        if !self.reaches(&tx, &bearer, space).await? {
+            return Err(missing());
+        }
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
+        let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
+        Ok(StoredFile::new(space.domain.clone(), (place, size), &content_type, FileReach::Bearer))
     }
 
     /// Reads the content of a file, or a range of it. A range beyond the end is truncated.
     ///
     /// Objects are read whole, because only a whole object can be verified against its hash. Of a multi-part file, only
     /// the parts that overlap the range are read. Use [`StoredFile::pieces`] to read large ranges.
-    pub fn file_bytes<'a>(
-        &'a self,
-        file: &'a StoredFile,
-        range: Option<Range<u64>>,
-    ) -> BoxFuture<'a, Result<Bytes>> {
-        Box::pin(async move {
-            let range = range.unwrap_or(0..file.size);
-            let found = file.place.read(self.objects(), &file.domain, range).await?;
-            found.ok_or_else(|| Error::not_found("file"))
-        })
+    #[boxed('a)]
+    pub async fn file_bytes<'a>(&'a self, file: &'a StoredFile, range: Option<Range<u64>>) -> Result<Bytes> {
+        let range = range.unwrap_or(0..file.size);
+        let found = file.place.read(self.objects(), &file.domain, range).await?;
+        found.ok_or_else(|| Error::not_found("file"))
     }
 
     /// Returns the address of a file for a member. It is stable for the same content, type and name in the same space,
@@ -158,7 +153,7 @@ impl Platform {
         file: &FileEntry,
         bearer: &Bearer,
     ) -> Result<String> {
-        self.sealed_url(space, (None, file), bearer)
+        self.sealed_url(space, None, file, bearer)
     }
 
     /// Returns the address of a file for a caller. The address of a visitor contains the file id, so each use can check
@@ -166,17 +161,19 @@ impl Platform {
     pub(in crate::platform) fn shown_file_url(
         &self,
         space: &SpaceId,
-        (id, file): (&FileId, &FileEntry),
+        id: &FileId,
+        file: &FileEntry,
         bearer: &Bearer,
     ) -> Result<String> {
         let id = matches!(bearer, Bearer::Visitor(_)).then_some(id);
-        self.sealed_url(space, (id, file), bearer)
+        self.sealed_url(space, id, file, bearer)
     }
 
     fn sealed_url(
         &self,
         space: &SpaceId,
-        (id, file): (Option<&FileId>, &FileEntry),
+        id: Option<&FileId>,
+        file: &FileEntry,
         bearer: &Bearer,
     ) -> Result<String> {
         let address = Address {

@@ -8,13 +8,15 @@ mod outside;
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use docs_macros::boxed;
+
 use self::{
     frame::{Frame, Things},
     listing::{CursorPlace, Listing, Rows},
     outside::Outside,
 };
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     content::{ContentError, Link, LinkRange, LinkSource, LinkTarget, Standing, View},
     model::{
         BrokenContext, BrokenLinks, ContentLocation, ContentRef, LinkList, LinkStats, LinkStatus, LinkUsage,
@@ -51,65 +53,58 @@ pub struct RequestLinkFilter {
 impl<'p> SpaceHandle<'p> {
     /// Lists the links in the live content of a space, broken links first. A cursor is bound to the revision of its
     /// first page.
-    pub fn list_links(
-        self,
-        status: Option<LinkStatus>,
-        page: &'p PageRequest,
-    ) -> BoxFuture<'p, Result<LinkList>> {
-        Box::pin(async move {
-            let Self { caller, space } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let of = ContentOf::space(space.clone());
-            let listing = platform.open(actor, &of, list_identities::links(status), page).await?;
-            platform.list(actor, listing, (None, status)).await
-        })
+    #[boxed]
+    pub async fn list_links(self, status: Option<LinkStatus>, page: &'p PageRequest) -> Result<LinkList> {
+        let Self { caller, space } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let of = ContentOf::space(space.clone());
+        let listing = platform.open(actor, &of, list_identities::links(status), page).await?;
+        platform.list(actor, listing, None, status).await
     }
 }
 
 impl<'p> ContentHandle<'p> {
     /// Lists the links on a page, broken links first. A cursor is bound to the revision of its first page.
-    pub fn list_page_links(
+    #[boxed]
+    pub async fn list_page_links(
         self,
         id: &'p PageId,
         status: Option<LinkStatus>,
         page: &'p PageRequest,
-    ) -> BoxFuture<'p, Result<LinkList>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let of = &self.of.to_content_of();
-            let listing = platform.open(actor, of, list_identities::page_links(id, status), page).await?;
-            listing.require(&LinkTarget::Page(id.clone())).await?;
-            platform.list(actor, listing, (Some(LinkSource::Page(id.clone())), status)).await
-        })
+    ) -> Result<LinkList> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let of = &self.of.to_content_of();
+        let listing = platform.open(actor, of, list_identities::page_links(id, status), page).await?;
+        listing.require(&LinkTarget::Page(id.clone())).await?;
+        platform.list(actor, listing, Some(LinkSource::Page(id.clone())), status).await
     }
 
     /// Lists the pages and reusable contents that link to a page or file of the same content. Links to itself are
     /// omitted.
     ///
     /// A cursor is bound to the revision of its first page.
-    pub fn list_backlinks(
+    #[boxed]
+    pub async fn list_backlinks(
         self,
         target: &'p LinkTarget,
         page: &'p PageRequest,
-    ) -> BoxFuture<'p, Result<Page<ContentLocation>>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let of = &self.of.to_content_of();
-            let listing = platform.open(actor, of, list_identities::backlinks(target), page).await?;
-            listing.require(target).await?;
-            let after = listing.after.as_deref().map(source_at).transpose()?;
-            let found = listing.view.backlinks(target, after.as_ref(), listing.limit + 1).await?;
-            let mut found: Vec<LinkSource> = found.into_iter().map(|(source, _)| source).collect();
-            let count = listing.view.backlink_count(target).await?;
-            let more = found.len() > listing.limit;
-            found.truncate(listing.limit);
-            let next = found.last().filter(|_| more).map(|last| listing.cursor(&position_of(last)));
-            let wanted = found.iter().map(thing_of).collect();
-            let things = platform.things(&listing.frame, wanted).await?;
-            let items =
-                found.iter().filter_map(|source| things.location(&listing.frame, &thing_of(source), None));
-            Ok(Page { items: items.collect(), next, count: Some(count) })
-        })
+    ) -> Result<Page<ContentLocation>> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let of = &self.of.to_content_of();
+        let listing = platform.open(actor, of, list_identities::backlinks(target), page).await?;
+        listing.require(target).await?;
+        let after = listing.after.as_deref().map(source_at).transpose()?;
+        let found = listing.view.backlinks(target, after.as_ref(), listing.limit + 1).await?;
+        let mut found: Vec<LinkSource> = found.into_iter().map(|(source, _)| source).collect();
+        let count = listing.view.backlink_count(target).await?;
+        let more = found.len() > listing.limit;
+        found.truncate(listing.limit);
+        let next = found.last().filter(|_| more).map(|last| listing.cursor(&position_of(last)));
+        let wanted = found.iter().map(thing_of).collect();
+        let things = platform.things(&listing.frame, wanted).await?;
+        let items =
+            found.iter().filter_map(|source| things.location(&listing.frame, &thing_of(source), None));
+        Ok(Page { items: items.collect(), next, count: Some(count) })
     }
 }
 
@@ -122,49 +117,44 @@ impl<'p> ChangeRequestHandle<'p> {
     ///
     /// # Errors
     /// `Invalid` for a broken context together with another status.
-    pub fn list_links(
-        self,
-        filter: RequestLinkFilter,
-        page: &'p PageRequest,
-    ) -> BoxFuture<'p, Result<LinkList>> {
-        Box::pin(async move {
-            let Self { caller, at: RequestRef { space, request } } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let RequestLinkFilter { status, broken_context } = filter;
-            let status = match (status, broken_context) {
-                (Some(LinkStatus::Ok | LinkStatus::InApp), Some(_)) => {
-                    return Err(Error::invalid("brokenContext", "is allowed only with the status `broken`"));
-                }
-                (status, None) => status,
-                (_, Some(_)) => Some(LinkStatus::Broken),
-            };
-            let of = ContentOf::request(space.clone(), request);
-            let list = list_identities::request_links(status, broken_context);
-            let listing = platform.open(actor, &of, list, page).await?;
-            let mut outside = Outside::new(platform, actor, &listing.frame);
-            let changed = listing.changed(platform, None).await?;
-            let stats = platform.stats(&listing, (None, &changed), &mut outside).await?;
-            let request_broken = stats.broken.change_request.unwrap_or_default();
-            let count = match (status, broken_context) {
-                (None, _) => Some(changed.len() as u64),
-                (Some(LinkStatus::Broken), Some(BrokenContext::Space)) => {
-                    Some(stats.broken.total.saturating_sub(request_broken))
-                }
-                (Some(LinkStatus::Broken), _) => Some(request_broken),
-                _ => None,
-            };
-            let rows = match broken_context {
-                Some(BrokenContext::Space) => {
-                    let changed = changed.into_iter().map(|(key, _)| key).collect();
-                    Rows::Inherited(&listing.view, changed)
-                }
-                _ => Rows::Listed(changed),
-            };
-            let chosen = platform.choose(&listing, (&rows, status), &mut outside).await?;
-            let items = platform.usages(&listing.frame, chosen.links, &outside).await?;
-            let next = chosen.next.map(|key| listing.cursor(&key));
-            Ok(LinkList::new(List::from(Page { items, next, count }), stats))
-        })
+    #[boxed]
+    pub async fn list_links(self, filter: RequestLinkFilter, page: &'p PageRequest) -> Result<LinkList> {
+        let Self { caller, at: RequestRef { space, request } } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let RequestLinkFilter { status, broken_context } = filter;
+        let status = match (status, broken_context) {
+            (Some(LinkStatus::Ok | LinkStatus::InApp), Some(_)) => {
+                return Err(Error::invalid("brokenContext", "is allowed only with the status `broken`"));
+            }
+            (status, None) => status,
+            (_, Some(_)) => Some(LinkStatus::Broken),
+        };
+        let of = ContentOf::request(space.clone(), request);
+        let list = list_identities::request_links(status, broken_context);
+        let listing = platform.open(actor, &of, list, page).await?;
+        let mut outside = Outside::new(platform, actor, &listing.frame);
+        let changed = listing.changed(platform, None).await?;
+        let stats = platform.stats(&listing, None, &changed, &mut outside).await?;
+        let request_broken = stats.broken.change_request.unwrap_or_default();
+        let count = match (status, broken_context) {
+            (None, _) => Some(changed.len() as u64),
+            (Some(LinkStatus::Broken), Some(BrokenContext::Space)) => {
+                Some(stats.broken.total.saturating_sub(request_broken))
+            }
+            (Some(LinkStatus::Broken), _) => Some(request_broken),
+            _ => None,
+        };
+        let rows = match broken_context {
+            Some(BrokenContext::Space) => {
+                let changed = changed.into_iter().map(|(key, _)| key).collect();
+                Rows::Inherited(&listing.view, changed)
+            }
+            _ => Rows::Listed(changed),
+        };
+        let chosen = platform.choose(&listing, &rows, status, &mut outside).await?;
+        let items = platform.usages(&listing.frame, chosen.links, &outside).await?;
+        let next = chosen.next.map(|key| listing.cursor(&key));
+        Ok(LinkList::new(List::from(Page { items, next, count }), stats))
     }
 }
 
@@ -173,18 +163,19 @@ impl Platform {
         &self,
         actor: &Actor,
         listing: Listing,
-        (source, status): (Option<LinkSource>, Option<LinkStatus>),
+        source: Option<LinkSource>,
+        status: Option<LinkStatus>,
     ) -> Result<LinkList> {
         let mut outside = Outside::new(self, actor, &listing.frame);
         let changed = listing.changed(self, source.as_ref()).await?;
-        let stats = self.stats(&listing, (source.as_ref(), &changed), &mut outside).await?;
+        let stats = self.stats(&listing, source.as_ref(), &changed, &mut outside).await?;
         let count = match status {
             None => Some(stats.total),
             Some(LinkStatus::Broken) => Some(stats.broken.total),
             Some(LinkStatus::Ok | LinkStatus::InApp) => None,
         };
         let rows = Rows::Of(&listing.view, source);
-        let chosen = self.choose(&listing, (&rows, status), &mut outside).await?;
+        let chosen = self.choose(&listing, &rows, status, &mut outside).await?;
         let items = self.usages(&listing.frame, chosen.links, &outside).await?;
         let next = chosen.next.map(|key| listing.cursor(&key));
         Ok(LinkList::new(List::from(Page { items, next, count }), stats))
@@ -194,7 +185,8 @@ impl Platform {
     async fn stats(
         &self,
         listing: &Listing,
-        (source, changed): (Option<&LinkSource>, &[(Key, Link)]),
+        source: Option<&LinkSource>,
+        changed: &[(Key, Link)],
         outside: &mut Outside<'_>,
     ) -> Result<LinkStats> {
         let counts = listing.view.link_counts(source).await?;
@@ -238,7 +230,8 @@ impl Platform {
     async fn choose(
         &self,
         listing: &Listing,
-        (rows, status): (&Rows<'_>, Option<LinkStatus>),
+        rows: &Rows<'_>,
+        status: Option<LinkStatus>,
         outside: &mut Outside<'_>,
     ) -> Result<Chosen> {
         let mut chosen = Chosen::default();
@@ -292,7 +285,7 @@ impl Platform {
         let show = |(link, status): (Link, LinkStatus)| LinkUsage {
             status,
             relation: link.relation,
-            target_reference: target_location(&link, (frame, &things), outside),
+            target_reference: target_location(&link, frame, &things, outside),
             location_references: things.location(frame, &thing_of(&link.source), None).into_iter().collect(),
         };
         Ok(links.into_iter().map(show).collect())
@@ -328,9 +321,9 @@ impl Platform {
             None => None,
             Some(id) => Some((id.clone(), revision_of(&tx, &of.space, id).await?.root)),
         };
-        let context = self.context(&tx, (actor, &at), (&revision, request.as_ref())).await?;
+        let context = self.context(&tx, actor, &at, &revision, request.as_ref()).await?;
         let view = self.content().view(&at.space().domain, revision.root);
-        let frame = self.frame(&tx, actor, (&at, context, view.clone())).await?;
+        let frame = self.frame(&tx, actor, &at, context, view.clone()).await?;
         // Objects may need the same connection pool as the transaction, so it is ended first.
         drop(tx);
         if page.page.is_some() {
@@ -343,15 +336,17 @@ impl Platform {
     async fn context(
         &self,
         tx: &Tx,
-        (actor, at): (&Actor, &Located),
-        (revision, request): (&RevisionRecord, Option<&Arc<ChangeRequestRecord>>),
+        actor: &Actor,
+        at: &Located,
+        revision: &RevisionRecord,
+        request: Option<&Arc<ChangeRequestRecord>>,
     ) -> Result<VersionContext> {
         if let Some(request) = request {
-            let shown = self.request_views(tx, (actor, at.space()), std::slice::from_ref(request)).await?;
+            let shown = self.request_views(tx, actor, at.space(), std::slice::from_ref(request)).await?;
             let shown = shown.into_iter().next().ok_or_else(|| Error::not_found("change request"))?;
             return Ok(VersionContext::ChangeRequest { change_request: Box::new(shown) });
         }
-        let revision = self.bare_revision(tx, (actor, at.space()), revision).await?;
+        let revision = self.bare_revision(tx, actor, at.space(), revision).await?;
         Ok(VersionContext::Revision { revision: Box::new(revision) })
     }
 
@@ -359,7 +354,9 @@ impl Platform {
         &self,
         tx: &Tx,
         actor: &Actor,
-        (at, context, view): (&Located, VersionContext, View),
+        at: &Located,
+        context: VersionContext,
+        view: View,
     ) -> Result<Frame> {
         let org = access::org(tx, actor, &at.space().organization).await?;
         let organization = self.org_views(tx, actor, &[org]).await?.pop();
@@ -403,7 +400,8 @@ struct Chosen {
 /// be found.
 fn target_location(
     link: &Link,
-    (frame, things): (&Frame, &Things),
+    frame: &Frame,
+    things: &Things,
     outside: &Outside<'_>,
 ) -> Option<ContentLocation> {
     let found = match frame.target_of(link) {

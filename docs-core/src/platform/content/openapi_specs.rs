@@ -14,6 +14,8 @@ mod source;
 
 use std::sync::Arc;
 
+use docs_macros::boxed;
+
 use self::change::{SpecChange, SpecCreation, SpecDeletion, SpecPut};
 pub use self::detail::{
     BodyDetail, FieldDetail, OperationDetail, ParameterDetail, ResponseDetail, ShownSpec, SpecDetail,
@@ -21,7 +23,7 @@ pub use self::detail::{
 };
 pub(in crate::platform) use self::{change::PurgeSpec, shown::MAX_SHOWN};
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{
         CreateOpenApiSpec, OpenApiSpec, OpenApiSpecContent, OpenApiSpecId, OpenApiSpecObject,
         OpenApiSpecPermissions, OpenApiSpecSlug, OpenApiSpecUrls, OpenApiSpecVersion, OrgId, PutOpenApiSpec,
@@ -50,21 +52,20 @@ impl<'p> OpenApiSpecs<'p> {
     /// # Errors
     ///
     /// `Forbidden` for guests.
-    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<OpenApiSpec>>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let access = access::org(&tx, actor, org).await?;
-            access.require(OrgAction::ReadSpecs)?;
-            let spec = ListSpec::new(tag::OPENAPI_SPECS, OpenApiSpecRecord::of_org(org));
-            let mut list = Lister::new(spec, page)?;
-            list.fill(&tx, |_| true).await?;
-            let count = u64::try_from(tx.number(&OpenApiSpecRecord::count_in(org)).await?).ok();
-            let page = list.finish(&tx, count).await?;
-            let items = page.items.iter().map(|spec| platform.spec_view(&access, spec)).collect();
-            Ok(Page { items, next: page.next, count: page.count })
-        })
+    #[boxed]
+    pub async fn list(self, page: &'p PageRequest) -> Result<Page<OpenApiSpec>> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let access = access::org(&tx, actor, org).await?;
+        access.require(OrgAction::ReadSpecs)?;
+        let spec = ListSpec::new(tag::OPENAPI_SPECS, OpenApiSpecRecord::of_org(org));
+        let mut list = Lister::new(spec, page)?;
+        list.fill(&tx, |_| true).await?;
+        let count = u64::try_from(tx.number(&OpenApiSpecRecord::count_in(org)).await?).ok();
+        let page = list.finish(&tx, count).await?;
+        let items = page.items.iter().map(|spec| platform.spec_view(&access, spec)).collect();
+        Ok(Page { items, next: page.next, count: page.count })
     }
 
     /// Creates an OpenAPI specification. It is pending until a job has fetched and read it.
@@ -86,26 +87,25 @@ impl<'p> OpenApiSpecs<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn create(self, new: CreateOpenApiSpec) -> BoxFuture<'p, Result<OpenApiSpec>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::Org(org.clone(), OrgAction::CreateContent), async move {
-                platform.require_spec_writer(actor, org).await?;
-                let (id, storing) = (platform.id(), platform.storing());
-                let source = platform.stored_source(&id, new.source).await?;
-                let record = platform.new_spec(actor, org, (id, new.slug), source);
-                let slug = record.slug.clone();
-                platform.require_stored(storing)?;
-                let create = SpecCreation { actor: actor.clone(), record };
-                platform
-                    .write_and_show(actor, &create, |done| {
-                        Box::pin(platform.spec_seen(done.tx, actor, org, slug.as_str()))
-                    })
-                    .await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn create(self, new: CreateOpenApiSpec) -> Result<OpenApiSpec> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::Org(org.clone(), OrgAction::CreateContent), async move {
+            platform.require_spec_writer(actor, org).await?;
+            let (id, storing) = (platform.id(), platform.storing());
+            let source = platform.stored_source(&id, new.source).await?;
+            let record = platform.new_spec(actor, org, id, new.slug, source);
+            let slug = record.slug.clone();
+            platform.require_stored(storing)?;
+            let create = SpecCreation { actor: actor.clone(), record };
+            platform
+                .write_and_show(actor, &create, |done| {
+                    Box::pin(platform.spec_seen(done.tx, actor, org, slug.as_str()))
+                })
+                .await
+        });
+        done.await
     }
 }
 
@@ -115,13 +115,12 @@ impl<'p> OpenApiSpecHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` for guests.
-    pub fn get(self) -> BoxFuture<'p, Result<OpenApiSpec>> {
-        Box::pin(async move {
-            let Self { caller, org, slug } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            platform.spec_seen(&tx, actor, org, slug).await
-        })
+    #[boxed]
+    pub async fn get(self) -> Result<OpenApiSpec> {
+        let Self { caller, org, slug } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        platform.spec_seen(&tx, actor, org, slug).await
     }
 
     /// Sets the source of an OpenAPI specification and processes it again. Creates a missing specification.
@@ -131,32 +130,31 @@ impl<'p> OpenApiSpecHandle<'p> {
     /// `Forbidden` without the role `create` in the organization; `Invalid` for a malformed slug and for an address
     /// with credentials; `Conflict` above the limit of specifications; `Precondition` if the platform has no reader of
     /// specifications.
-    pub fn put(self, put: PutOpenApiSpec) -> BoxFuture<'p, Result<OpenApiSpec>> {
-        Box::pin(async move {
-            let Self { caller, org, slug } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            platform.require_spec_writer(actor, org).await?;
-            let slug = OpenApiSpecSlug::new(slug).map_err(|error| Error::invalid("specSlug", error))?;
-            // The storage area of the text depends on the specification's id, which changes if it is concurrently
-            // created or deleted.
-            for _ in 0..PUT_ATTEMPTS {
-                let known = find(&platform.read().await?, org, slug.as_str()).await?;
-                let (id, storing) =
-                    (known.map_or_else(|| platform.id(), |spec| spec.id.clone()), platform.storing());
-                let source = platform.stored_source(&id, put.source.clone()).await?;
-                let record = platform.new_spec(actor, org, (id, slug.clone()), source);
-                platform.require_stored(storing)?;
-                let put = SpecPut { actor: actor.clone(), record };
-                let done = platform.change_and_show(actor, &put, |done| {
-                    Box::pin(platform.spec_seen(done.tx, actor, org, put.record.slug.as_str()))
-                });
-                match done.await {
-                    Err(error) if error.message() == change::ANOTHER => {}
-                    done => return done,
-                }
+    #[boxed]
+    pub async fn put(self, put: PutOpenApiSpec) -> Result<OpenApiSpec> {
+        let Self { caller, org, slug } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        platform.require_spec_writer(actor, org).await?;
+        let slug = OpenApiSpecSlug::new(slug).map_err(|error| Error::invalid("specSlug", error))?;
+        // The storage area of the text depends on the specification's id, which changes if it is concurrently
+        // created or deleted.
+        for _ in 0..PUT_ATTEMPTS {
+            let known = find(&platform.read().await?, org, slug.as_str()).await?;
+            let (id, storing) =
+                (known.map_or_else(|| platform.id(), |spec| spec.id.clone()), platform.storing());
+            let source = platform.stored_source(&id, put.source.clone()).await?;
+            let record = platform.new_spec(actor, org, id, slug.clone(), source);
+            platform.require_stored(storing)?;
+            let put = SpecPut { actor: actor.clone(), record };
+            let done = platform.change_and_show(actor, &put, |done| {
+                Box::pin(platform.spec_seen(done.tx, actor, org, put.record.slug.as_str()))
+            });
+            match done.await {
+                Err(error) if error.message() == change::ANOTHER => {}
+                done => return done,
             }
-            Err(Error::conflict("the specification kept being created and deleted; try again"))
-        })
+        }
+        Err(Error::conflict("the specification kept being created and deleted; try again"))
     }
 
     /// Changes the visibility of an OpenAPI specification.
@@ -164,23 +162,20 @@ impl<'p> OpenApiSpecHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` without the role `create` in the organization.
-    pub fn update(self, change: UpdateOpenApiSpec) -> BoxFuture<'p, Result<OpenApiSpec>> {
-        Box::pin(async move {
-            let Self { caller, org, slug } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let update = SpecChange {
-                actor: actor.clone(),
-                org: org.clone(),
-                slug: slug.to_owned(),
-                visibility: change.visibility,
-                now: platform.now(),
-            };
-            platform
-                .change_and_show(actor, &update, |done| {
-                    Box::pin(platform.spec_seen(done.tx, actor, org, slug))
-                })
-                .await
-        })
+    #[boxed]
+    pub async fn update(self, change: UpdateOpenApiSpec) -> Result<OpenApiSpec> {
+        let Self { caller, org, slug } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let update = SpecChange {
+            actor: actor.clone(),
+            org: org.clone(),
+            slug: slug.to_owned(),
+            visibility: change.visibility,
+            now: platform.now(),
+        };
+        platform
+            .change_and_show(actor, &update, |done| Box::pin(platform.spec_seen(done.tx, actor, org, slug)))
+            .await
     }
 
     /// Deletes an OpenAPI specification with all its versions. Returns `true` if it existed.
@@ -190,21 +185,20 @@ impl<'p> OpenApiSpecHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` without the role `create` in the organization.
-    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let Self { caller, org, slug } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let deletion = SpecDeletion {
-                actor: actor.clone(),
-                org: org.clone(),
-                slug: slug.to_owned(),
-                now: platform.now(),
-                job: platform.id(),
-            };
-            let done = platform
-                .change(actor, &deletion, |seen| Box::pin(platform.spec_seen(seen.tx, actor, org, slug)));
-            Error::existed(done.await)
-        })
+    #[boxed]
+    pub async fn delete(self) -> Result<bool> {
+        let Self { caller, org, slug } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let deletion = SpecDeletion {
+            actor: actor.clone(),
+            org: org.clone(),
+            slug: slug.to_owned(),
+            now: platform.now(),
+            job: platform.id(),
+        };
+        let done =
+            platform.change(actor, &deletion, |seen| Box::pin(platform.spec_seen(seen.tx, actor, org, slug)));
+        Error::existed(done.await)
     }
 
     /// Lists the versions of an OpenAPI specification, oldest first.
@@ -212,22 +206,21 @@ impl<'p> OpenApiSpecHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` for guests.
-    pub fn list_versions(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<OpenApiSpecVersion>>> {
-        Box::pin(async move {
-            let Self { caller, org, slug } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let (_, spec) = read_spec(&tx, actor, org, slug).await?;
-            let list = OpenApiSpecVersionRecord::of_spec(&spec.id);
-            let list = ListSpec::new(tag::OPENAPI_SPEC_VERSIONS, list);
-            let mut list = Lister::<Arc<OpenApiSpecVersionRecord>>::new(list, page)?;
-            list.fill(&tx, |_| true).await?;
-            let count = u64::try_from(tx.number(&OpenApiSpecVersionRecord::count_of(&spec.id)).await?).ok();
-            let page = list.finish(&tx, count).await?;
-            let view = |version: &Arc<OpenApiSpecVersionRecord>| platform.version_view(&spec, version, actor);
-            let items = page.items.iter().map(view).collect::<Result<_>>()?;
-            Ok(Page { items, next: page.next, count: page.count })
-        })
+    #[boxed]
+    pub async fn list_versions(self, page: &'p PageRequest) -> Result<Page<OpenApiSpecVersion>> {
+        let Self { caller, org, slug } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let (_, spec) = read_spec(&tx, actor, org, slug).await?;
+        let list = OpenApiSpecVersionRecord::of_spec(&spec.id);
+        let list = ListSpec::new(tag::OPENAPI_SPEC_VERSIONS, list);
+        let mut list = Lister::<Arc<OpenApiSpecVersionRecord>>::new(list, page)?;
+        list.fill(&tx, |_| true).await?;
+        let count = u64::try_from(tx.number(&OpenApiSpecVersionRecord::count_of(&spec.id)).await?).ok();
+        let page = list.finish(&tx, count).await?;
+        let view = |version: &Arc<OpenApiSpecVersionRecord>| platform.version_view(&spec, version, actor);
+        let items = page.items.iter().map(view).collect::<Result<_>>()?;
+        Ok(Page { items, next: page.next, count: page.count })
     }
 }
 
@@ -237,13 +230,12 @@ impl<'p> OpenApiSpecVersionHandle<'p> {
     /// # Errors
     ///
     /// `NotFound`, also if no version was processed yet; `Forbidden` for guests.
-    pub fn get(self) -> BoxFuture<'p, Result<OpenApiSpecVersion>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let tx = platform.read().await?;
-            let (spec, version) = self.found(&tx).await?;
-            platform.version_view(&spec, &version, actor)
-        })
+    #[boxed]
+    pub async fn get(self) -> Result<OpenApiSpecVersion> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let tx = platform.read().await?;
+        let (spec, version) = self.found(&tx).await?;
+        platform.version_view(&spec, &version, actor)
     }
 
     /// Reads all files of a version of an OpenAPI specification.
@@ -262,15 +254,14 @@ impl<'p> OpenApiSpecVersionHandle<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn content(self) -> BoxFuture<'p, Result<OpenApiSpecContent>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let tx = platform.read().await?;
-            let (spec, version) = self.found(&tx).await?;
-            // Objects may use the same connections as the transaction, so the transaction is closed first.
-            drop(tx);
-            platform.spec_content(&spec, &version, actor).await
-        })
+    #[boxed]
+    pub async fn content(self) -> Result<OpenApiSpecContent> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let tx = platform.read().await?;
+        let (spec, version) = self.found(&tx).await?;
+        // Objects may use the same connections as the transaction, so the transaction is closed first.
+        drop(tx);
+        platform.spec_content(&spec, &version, actor).await
     }
 
     async fn found(&self, tx: &Tx) -> Result<(Arc<OpenApiSpecRecord>, Arc<OpenApiSpecVersionRecord>)> {

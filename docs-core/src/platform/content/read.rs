@@ -13,10 +13,12 @@ mod visitor_bearer;
 
 use std::sync::Arc;
 
+use docs_macros::boxed;
+
 pub(in crate::platform) use self::view::page_base;
 pub use self::{documents::ShownDocument, redirects::PageRedirect};
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    Error, ErrorKind, Result,
     content::{Evaluated, FileEntry, LinkTarget, ReusableEntry, View},
     model::{
         ContentFormat, FileId, PageId, Pages, ReusableContent, ReusableId, Revision, RevisionFile,
@@ -113,8 +115,9 @@ impl<'p> ContentHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn get(self, shown: Shown) -> BoxFuture<'p, Result<Revision>> {
-        Box::pin(async move { Ok(self.get_with_tag(shown).await?.revision) })
+    #[boxed]
+    pub async fn get(self, shown: Shown) -> Result<Revision> {
+        Ok(self.get_with_tag(shown).await?.revision)
     }
 
     /// Reads a revision as [`get`](Self::get) does, with its tag for the [precondition](Platform::with_precondition)
@@ -122,61 +125,59 @@ impl<'p> ContentHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn get_with_tag(self, shown: Shown) -> BoxFuture<'p, Result<TaggedRevision>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let of = &self.of.to_content_of();
-            let tx = platform.read().await?;
-            let at = platform.locate_read(&tx, actor, of).await?;
-            let record = revisions::find(&tx, &of.space, &at.revision).await?;
-            let frame = match &at.placement {
-                None => platform.bare_revision(&tx, (actor, at.space()), &record).await?,
-                Some(placement) => platform.visited_revision(at.space(), &record, placement),
-            };
-            // Objects may be read through the connections of the transaction, so it is closed first.
-            drop(tx);
-            let filter = at.content_filter().await?;
-            let tree = at.view.tree().await?;
-            // The tag is computed before the pages: it may be older than the returned content, never newer.
-            let tag = match &at.placement {
-                None => Some(platform.tag_of_revision((actor, at.space()), &frame, &tree).await?),
-                Some(_) => None,
-            };
-            let variables = at.view.variables().await?;
-            filter.prepare().await?;
-            let reusable = at.view.reusables(None, usize::MAX).await?;
-            let reusable = seen(&filter, reusable, LinkTarget::Reusable).await?;
-            let files = at.view.files(None, usize::MAX).await?;
-            let files = seen(&filter, files, LinkTarget::File).await?;
-            let revision = Revision {
-                pages: platform.tree_view(at.space(), (&tree, &filter), shown).await?,
-                files: platform.file_views(&at, files, shown)?,
-                reusable_contents: reusable
-                    .into_iter()
-                    .map(|(id, entry)| platform.reusable_view(at.space(), id, entry, shown))
-                    .collect::<Result<_>>()?,
-                variables: (!variables.is_empty())
-                    .then(|| variables.into_iter().map(|(name, variable)| (name, variable.value)).collect()),
-                git: frame.git.filter(|_| shown.git),
-                ..frame
-            };
-            Ok(TaggedRevision { revision, tag })
-        })
+    #[boxed]
+    pub async fn get_with_tag(self, shown: Shown) -> Result<TaggedRevision> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let of = &self.of.to_content_of();
+        let tx = platform.read().await?;
+        let at = platform.locate_read(&tx, actor, of).await?;
+        let record = revisions::find(&tx, &of.space, &at.revision).await?;
+        let frame = match &at.placement {
+            None => platform.bare_revision(&tx, actor, at.space(), &record).await?,
+            Some(placement) => platform.visited_revision(at.space(), &record, placement),
+        };
+        // Objects may be read through the connections of the transaction, so it is closed first.
+        drop(tx);
+        let filter = at.content_filter().await?;
+        let tree = at.view.tree().await?;
+        // The tag is computed before the pages: it may be older than the returned content, never newer.
+        let tag = match &at.placement {
+            None => Some(platform.tag_of_revision(actor, at.space(), &frame, &tree).await?),
+            Some(_) => None,
+        };
+        let variables = at.view.variables().await?;
+        filter.prepare().await?;
+        let reusable = at.view.reusables(None, usize::MAX).await?;
+        let reusable = seen(&filter, reusable, LinkTarget::Reusable).await?;
+        let files = at.view.files(None, usize::MAX).await?;
+        let files = seen(&filter, files, LinkTarget::File).await?;
+        let revision = Revision {
+            pages: platform.tree_view(at.space(), &tree, &filter, shown).await?,
+            files: platform.file_views(&at, files, shown)?,
+            reusable_contents: reusable
+                .into_iter()
+                .map(|(id, entry)| platform.reusable_view(at.space(), id, entry, shown))
+                .collect::<Result<_>>()?,
+            variables: (!variables.is_empty())
+                .then(|| variables.into_iter().map(|(name, variable)| (name, variable.value)).collect()),
+            git: frame.git.filter(|_| shown.git),
+            ..frame
+        };
+        Ok(TaggedRevision { revision, tag })
     }
 
     /// Lists all pages, as a tree without their content.
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn list_pages(self, shown: Shown) -> BoxFuture<'p, Result<Pages>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let of = &self.of.to_content_of();
-            let at = platform.located(actor, of).await?;
-            let tree = at.view.tree().await?;
-            let filter = at.content_filter().await?;
-            Ok(Pages { pages: platform.tree_view(at.space(), (&tree, &filter), shown).await? })
-        })
+    #[boxed]
+    pub async fn list_pages(self, shown: Shown) -> Result<Pages> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let of = &self.of.to_content_of();
+        let at = platform.located(actor, of).await?;
+        let tree = at.view.tree().await?;
+        let filter = at.content_filter().await?;
+        Ok(Pages { pages: platform.tree_view(at.space(), &tree, &filter, shown).await? })
     }
 
     /// Reads a page with its content and its descendants.
@@ -197,17 +198,16 @@ impl<'p> ContentHandle<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn get_page(self, page: &'p PageId, shown: Shown) -> BoxFuture<'p, Result<RevisionPage>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let of = &self.of.to_content_of();
-            let at = platform.located(actor, of).await?;
-            let Some(entry) = at.view.page(page).await? else {
-                let made = platform.made_page(&at, &|made| made.id == *page, shown).await?;
-                return made.ok_or_else(|| Error::not_found("page"));
-            };
-            platform.whole_page(&at, page, entry, shown).await
-        })
+    #[boxed]
+    pub async fn get_page(self, page: &'p PageId, shown: Shown) -> Result<RevisionPage> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let of = &self.of.to_content_of();
+        let at = platform.located(actor, of).await?;
+        let Some(entry) = at.view.page(page).await? else {
+            let made = platform.made_page(&at, &|made| made.id == *page, shown).await?;
+            return made.ok_or_else(|| Error::not_found("page"));
+        };
+        platform.whole_page(&at, page, entry, shown).await
     }
 
     /// Reads a page by its path, case-insensitively, or by a path that redirects to it: a previous path of the page or
@@ -215,119 +215,111 @@ impl<'p> ContentHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn get_page_by_path(self, path: &'p str, shown: Shown) -> BoxFuture<'p, Result<RevisionPage>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let of = &self.of.to_content_of();
-            let at = platform.located(actor, of).await?;
-            let Some((id, entry)) = at.view.find(path).await? else {
-                let lower = path.to_lowercase();
-                if let Some(made) = platform.made_page(&at, &|made| made.path == lower, shown).await? {
-                    return Ok(made);
-                }
-                let moved = at.moved(path).await?;
-                return platform.whole_page(&at, &moved.id, moved.entry, shown).await;
-            };
-            platform.whole_page(&at, &id, entry, shown).await
-        })
+    #[boxed]
+    pub async fn get_page_by_path(self, path: &'p str, shown: Shown) -> Result<RevisionPage> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let of = &self.of.to_content_of();
+        let at = platform.located(actor, of).await?;
+        let Some((id, entry)) = at.view.find(path).await? else {
+            let lower = path.to_lowercase();
+            if let Some(made) = platform.made_page(&at, &|made| made.path == lower, shown).await? {
+                return Ok(made);
+            }
+            let moved = at.moved(path).await?;
+            return platform.whole_page(&at, &moved.id, moved.entry, shown).await;
+        };
+        platform.whole_page(&at, &id, entry, shown).await
     }
 
     /// Lists the files. A cursor is bound to the revision of its first page.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
-    pub fn list_files(
-        self,
-        shown: Shown,
-        page: &'p PageRequest,
-    ) -> BoxFuture<'p, Result<Page<RevisionFile>>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let of = &self.of.to_content_of();
-            let tx = platform.read().await?;
-            let at = platform.locate_read(&tx, actor, of).await?;
-            let limit = checked_limit(page)?;
-            let fingerprint = of.identify(ListIdentity::new(tag::FILES)).fingerprint();
-            let (revision, view, after) = match &page.page {
-                None => (at.revision.clone(), at.view.clone(), None),
-                Some(token) => {
-                    let position = open_cursor(token, fingerprint)?;
-                    let (revision, after) = position.split_once('!').ok_or_else(wrong_cursor)?;
-                    let revision: RevisionId = revision.parse().map_err(|_| wrong_cursor())?;
-                    let after: FileId = after.parse().map_err(|_| wrong_cursor())?;
-                    // A cursor can only name revisions of this space, even a forged one.
-                    let record: Option<Arc<RevisionRecord>> =
-                        tx.get(&RevisionRecord::at(&of.space, &revision)).await?;
-                    let root = record.ok_or_else(wrong_cursor)?.root;
-                    if at.placement.is_some() && revision != at.revision {
-                        let why = "the content has changed since the first page; start again from the first \
+    #[boxed]
+    pub async fn list_files(self, shown: Shown, page: &'p PageRequest) -> Result<Page<RevisionFile>> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let of = &self.of.to_content_of();
+        let tx = platform.read().await?;
+        let at = platform.locate_read(&tx, actor, of).await?;
+        let limit = checked_limit(page)?;
+        let fingerprint = of.identify(ListIdentity::new(tag::FILES)).fingerprint();
+        let (revision, view, after) = match &page.page {
+            None => (at.revision.clone(), at.view.clone(), None),
+            Some(token) => {
+                let position = open_cursor(token, fingerprint)?;
+                let (revision, after) = position.split_once('!').ok_or_else(wrong_cursor)?;
+                let revision: RevisionId = revision.parse().map_err(|_| wrong_cursor())?;
+                let after: FileId = after.parse().map_err(|_| wrong_cursor())?;
+                // A cursor can only name revisions of this space, even a forged one.
+                let record: Option<Arc<RevisionRecord>> =
+                    tx.get(&RevisionRecord::at(&of.space, &revision)).await?;
+                let root = record.ok_or_else(wrong_cursor)?.root;
+                if at.placement.is_some() && revision != at.revision {
+                    let why = "the content has changed since the first page; start again from the first \
                                    page";
-                        return Err(Error::invalid("page", why));
-                    }
-                    (revision, platform.content().view(&at.space().domain, root), Some(after))
+                    return Err(Error::invalid("page", why));
                 }
-            };
-            drop(tx);
-            let filter = at.reader.content_filter(&view).await?;
-            let found = files_after(&filter, after, limit + 1).await;
-            let mut found = found.map_err(|error| match error.kind() {
-                ErrorKind::NotFound if page.page.is_some() => Error::invalid(
-                    "page",
-                    "the revision of this cursor no longer exists; start again from \
+                (revision, platform.content().view(&at.space().domain, root), Some(after))
+            }
+        };
+        drop(tx);
+        let filter = at.reader.content_filter(&view).await?;
+        let found = files_after(&filter, after, limit + 1).await;
+        let mut found = found.map_err(|error| match error.kind() {
+            ErrorKind::NotFound if page.page.is_some() => Error::invalid(
+                "page",
+                "the revision of this cursor no longer exists; start again from \
                                             the first page",
-                ),
-                _ => error,
-            })?;
-            let more = found.len() > limit;
-            found.truncate(limit);
-            let next = found
-                .last()
-                .filter(|_| more)
-                .map(|(last, _)| seal_cursor(&format!("{revision}!{last}"), fingerprint));
-            // The number of visible files is unknown until all have been filtered.
-            let count = match filter.hides() {
-                true => None,
-                false => Some(view.counts().await?.files),
-            };
-            let items = platform.file_views(&at, found, shown)?;
-            Ok(Page { items, next, count })
-        })
+            ),
+            _ => error,
+        })?;
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let next = found
+            .last()
+            .filter(|_| more)
+            .map(|(last, _)| seal_cursor(&format!("{revision}!{last}"), fingerprint));
+        // The number of visible files is unknown until all have been filtered.
+        let count = match filter.hides() {
+            true => None,
+            false => Some(view.counts().await?.files),
+        };
+        let items = platform.file_views(&at, found, shown)?;
+        Ok(Page { items, next, count })
     }
 
     /// Reads the metadata of a file.
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn get_file(self, file: &'p FileId, shown: Shown) -> BoxFuture<'p, Result<RevisionFile>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let of = &self.of.to_content_of();
-            let at = platform.located(actor, of).await?;
-            let missing = || Error::not_found("file");
-            let entry = at.view.file(file).await?.ok_or_else(missing)?;
-            if !at.content_filter().await?.sees(LinkTarget::File(file.clone())).await? {
-                return Err(missing());
-            }
-            platform.file_view((at.space(), &at.bearer), file.clone(), entry, shown)
-        })
+    #[boxed]
+    pub async fn get_file(self, file: &'p FileId, shown: Shown) -> Result<RevisionFile> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let of = &self.of.to_content_of();
+        let at = platform.located(actor, of).await?;
+        let missing = || Error::not_found("file");
+        let entry = at.view.file(file).await?.ok_or_else(missing)?;
+        if !at.content_filter().await?.sees(LinkTarget::File(file.clone())).await? {
+            return Err(missing());
+        }
+        platform.file_view(at.space(), &at.bearer, file.clone(), entry, shown)
     }
 
     /// Reads a reusable content.
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn get_reusable_content(
+    #[boxed]
+    pub async fn get_reusable_content(
         self,
         reusable: &'p ReusableId,
         shown: Shown,
-    ) -> BoxFuture<'p, Result<ReusableContent>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let of = &self.of.to_content_of();
-            let at = platform.located(actor, of).await?;
-            let (entry, _) = at.reusable(reusable).await?;
-            platform.reusable_view(at.space(), reusable.clone(), entry, shown)
-        })
+    ) -> Result<ReusableContent> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let of = &self.of.to_content_of();
+        let at = platform.located(actor, of).await?;
+        let (entry, _) = at.reusable(reusable).await?;
+        platform.reusable_view(at.space(), reusable.clone(), entry, shown)
     }
 }
 
@@ -340,7 +332,7 @@ impl Platform {
         of: &ContentOf,
     ) -> Result<Located> {
         let access = access::space(tx, actor, &of.space).await?;
-        self.locate_in(tx, (access, Bearer::member(actor)?), of).await
+        self.locate_in(tx, access, Bearer::member(actor)?, of).await
     }
 
     /// Finds the content of a request by a member or by a visitor of a site.
@@ -348,7 +340,7 @@ impl Platform {
         let visitor = match Visitor::of(actor, None) {
             Some(visitor) => visitor,
             None => match access::space(tx, actor, &of.space).await {
-                Ok(access) => return self.locate_in(tx, (access, Bearer::member(actor)?), of).await,
+                Ok(access) => return self.locate_in(tx, access, Bearer::member(actor)?, of).await,
                 Err(error) if error.kind() == ErrorKind::NotFound => Visitor::stranger(None),
                 Err(error) => return Err(error),
             },
@@ -381,7 +373,8 @@ impl Platform {
     async fn locate_in(
         &self,
         tx: &Tx,
-        (access, bearer): (SpaceAccess, Bearer),
+        access: SpaceAccess,
+        bearer: Bearer,
         of: &ContentOf,
     ) -> Result<Located> {
         let space = access.space();

@@ -3,9 +3,10 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    Error, ErrorKind, Result,
     model::{
         ChangeRequestStatus, CommentId, ContentFormat, Contributor, RequestReviewers, RequestedReviewer,
         RequestedReviewerObject, RequestedReviewers, Review, ReviewId, ReviewObject, ReviewStatus,
@@ -37,33 +38,27 @@ const DROP_CHUNK: u32 = 100;
 
 impl<'p> ChangeRequestHandle<'p> {
     /// Lists all submitted reviews of a change request, newest first, including several by the same reviewer.
-    pub fn list_reviews(
-        self,
-        format: ContentFormat,
-        page: &'p PageRequest,
-    ) -> BoxFuture<'p, Result<Page<Review>>> {
-        Box::pin(async move {
-            let Self { caller, at: of } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let commented =
-                CommentedContent::find(&tx, actor, &ContentOf::request(of.space.clone(), of.request)).await?;
-            let request = request_of(&commented)?;
-            let prefix = ReviewRecord::of_request(&request.id);
-            let mut list = Lister::new(ListSpec { rev: true, ..ListSpec::new(tag::REVIEWS, prefix) }, page)?;
-            while let Some(rows) = list.rows(&tx).await? {
-                let ids = ids_of::<ReviewId>(&rows)?;
-                list.offer_all(&rows, ids.iter().map(|id| Some(ReviewRecord::at(&request.id, id))));
-            }
-            let count = u64::try_from(tx.number(&ReviewRecord::count_in(&request.id)).await?).ok();
-            let page = list.finish(&tx, count).await?;
-            let records: Vec<Arc<ReviewRecord>> =
-                tx.get_many(&page.items).await?.into_iter().flatten().collect();
-            let items = platform
-                .review_views(&tx, CommentReader { content: &commented, actor, format }, &records)
-                .await?;
-            Ok(Page { items, next: page.next, count: page.count })
-        })
+    #[boxed]
+    pub async fn list_reviews(self, format: ContentFormat, page: &'p PageRequest) -> Result<Page<Review>> {
+        let Self { caller, at: of } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let commented =
+            CommentedContent::find(&tx, actor, &ContentOf::request(of.space.clone(), of.request)).await?;
+        let request = request_of(&commented)?;
+        let prefix = ReviewRecord::of_request(&request.id);
+        let mut list = Lister::new(ListSpec { rev: true, ..ListSpec::new(tag::REVIEWS, prefix) }, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let ids = ids_of::<ReviewId>(&rows)?;
+            list.offer_all(&rows, ids.iter().map(|id| Some(ReviewRecord::at(&request.id, id))));
+        }
+        let count = u64::try_from(tx.number(&ReviewRecord::count_in(&request.id)).await?).ok();
+        let page = list.finish(&tx, count).await?;
+        let records: Vec<Arc<ReviewRecord>> = tx.get_many(&page.items).await?.into_iter().flatten().collect();
+        let items = platform
+            .review_views(&tx, CommentReader { content: &commented, actor, format }, &records)
+            .await?;
+        Ok(Page { items, next: page.next, count: page.count })
     }
 
     /// Submits a review of the current content of the change request.
@@ -74,55 +69,49 @@ impl<'p> ChangeRequestHandle<'p> {
     /// # Errors
     /// `Forbidden` without the role `review`; `Conflict` for a request that is merged or archived; `Invalid` for an
     /// empty comment.
-    pub fn submit_review(self, new: SubmitReview) -> BoxFuture<'p, Result<Review>> {
-        Box::pin(async move {
-            let Self { caller, at: of } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done =
-                platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Review), async move {
-                    let by = actor.require_user()?;
-                    let text = new.comment.map(|comment| text_of(&comment, "comment")).transpose()?;
-                    let operation = ReviewSubmission {
-                        actor: actor.clone(),
-                        by: by.clone(),
-                        of: ContentOf::request(of.space.clone(), of.request),
-                        id: platform.id(),
-                        status: new.status,
-                        comment: text.map(|text| (platform.id(), platform.posted(by, text))),
-                        now: platform.now(),
-                    };
-                    let (of, id) = (&operation.of, &operation.id);
-                    platform
-                        .write_and_show(actor, &operation, |done| {
-                            Box::pin(platform.review_seen(done.tx, actor, of, id))
-                        })
-                        .await
-                });
-            done.await
-        })
+    #[boxed]
+    pub async fn submit_review(self, new: SubmitReview) -> Result<Review> {
+        let Self { caller, at: of } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Review), async move {
+            let by = actor.require_user()?;
+            let text = new.comment.map(|comment| text_of(&comment, "comment")).transpose()?;
+            let operation = ReviewSubmission {
+                actor: actor.clone(),
+                by: by.clone(),
+                of: ContentOf::request(of.space.clone(), of.request),
+                id: platform.id(),
+                status: new.status,
+                comment: text.map(|text| (platform.id(), platform.posted(by, text))),
+                now: platform.now(),
+            };
+            let (of, id) = (&operation.of, &operation.id);
+            platform
+                .write_and_show(actor, &operation, |done| {
+                    Box::pin(platform.review_seen(done.tx, actor, of, id))
+                })
+                .await
+        });
+        done.await
     }
 
     /// Lists the users with a pending request to review a change request, in the order in which they were requested.
-    pub fn list_requested_reviewers(
-        self,
-        page: &'p PageRequest,
-    ) -> BoxFuture<'p, Result<Page<RequestedReviewer>>> {
-        Box::pin(async move {
-            let Self { caller, at: of } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let access = access::space(&tx, actor, of.space).await?;
-            let request = find(&tx, of.space, of.request).await?;
-            let prefix = RequestedReviewerRecord::of_request(&request.id);
-            let mut list = Lister::new(ListSpec::new(tag::REQUESTED_REVIEWERS, prefix), page)?;
-            while let Some(rows) = list.rows(&tx).await? {
-                list.offer_all(&rows, ids_of::<UserId>(&rows)?.into_iter().map(Some));
-            }
-            let count = tx.number(&RequestedReviewerRecord::count_in(&request.id)).await?;
-            let page = list.finish(&tx, u64::try_from(count).ok()).await?;
-            let items = platform.requested_views(&tx, (actor, access.space()), &request, &page.items).await?;
-            Ok(Page { items, next: page.next, count: page.count })
-        })
+    #[boxed]
+    pub async fn list_requested_reviewers(self, page: &'p PageRequest) -> Result<Page<RequestedReviewer>> {
+        let Self { caller, at: of } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let access = access::space(&tx, actor, of.space).await?;
+        let request = find(&tx, of.space, of.request).await?;
+        let prefix = RequestedReviewerRecord::of_request(&request.id);
+        let mut list = Lister::new(ListSpec::new(tag::REQUESTED_REVIEWERS, prefix), page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            list.offer_all(&rows, ids_of::<UserId>(&rows)?.into_iter().map(Some));
+        }
+        let count = tx.number(&RequestedReviewerRecord::count_in(&request.id)).await?;
+        let page = list.finish(&tx, u64::try_from(count).ok()).await?;
+        let items = platform.requested_views(&tx, actor, access.space(), &request, &page.items).await?;
+        Ok(Page { items, next: page.next, count: page.count })
     }
 
     /// Requests reviews of a change request from members. A draft becomes open. Pending requests are left unchanged.
@@ -131,30 +120,29 @@ impl<'p> ChangeRequestHandle<'p> {
     /// `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived, or that has the
     /// maximum number of requested reviewers; `Invalid` for a user who is not a member with the right to review the
     /// space's content.
-    pub fn request_reviewers(self, new: RequestReviewers) -> BoxFuture<'p, Result<RequestedReviewers>> {
-        Box::pin(async move {
-            let Self { caller, at: of } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
-                let users = distinct(&new.users)?;
-                let operation = RequestReviews {
-                    actor: actor.clone(),
-                    by: actor.require_user()?.clone(),
-                    space: of.space.clone(),
-                    request: of.request.to_owned(),
-                    users,
-                    subject: new.subject,
-                    now: platform.now(),
-                };
-                let asked: Vec<UserId> = operation.users.iter().map(|(_, user)| user.clone()).collect();
-                platform
-                    .write_and_show(actor, &operation, |done| {
-                        Box::pin(platform.asked_seen(done.tx, actor, of, &asked))
-                    })
-                    .await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn request_reviewers(self, new: RequestReviewers) -> Result<RequestedReviewers> {
+        let Self { caller, at: of } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
+            let users = distinct(&new.users)?;
+            let operation = RequestReviews {
+                actor: actor.clone(),
+                by: actor.require_user()?.clone(),
+                space: of.space.clone(),
+                request: of.request.to_owned(),
+                users,
+                subject: new.subject,
+                now: platform.now(),
+            };
+            let asked: Vec<UserId> = operation.users.iter().map(|(_, user)| user.clone()).collect();
+            platform
+                .write_and_show(actor, &operation, |done| {
+                    Box::pin(platform.asked_seen(done.tx, actor, of, &asked))
+                })
+                .await
+        });
+        done.await
     }
 
     /// Withdraws the request for a user's review.
@@ -163,48 +151,46 @@ impl<'p> ChangeRequestHandle<'p> {
     ///
     /// # Errors
     /// `Forbidden` without the role `edit`.
-    pub fn remove_requested_reviewer(self, user: &'p UserId) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let Self { caller, at: of } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let operation = CancelReviewRequest {
-                actor: actor.clone(),
-                space: of.space.clone(),
-                request: of.request.to_owned(),
-                user: user.clone(),
-            };
-            match platform.write(actor, &operation).await {
-                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-                done => done,
-            }
-        })
+    #[boxed]
+    pub async fn remove_requested_reviewer(self, user: &'p UserId) -> Result<bool> {
+        let Self { caller, at: of } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let operation = CancelReviewRequest {
+            actor: actor.clone(),
+            space: of.space.clone(),
+            request: of.request.to_owned(),
+            user: user.clone(),
+        };
+        match platform.write(actor, &operation).await {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            done => done,
+        }
     }
 
     /// Lists the users who changed a change request, in the order of their first change.
-    pub fn list_contributors(self) -> BoxFuture<'p, Result<Page<Contributor>>> {
-        Box::pin(async move {
-            let Self { caller, at: of } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let access = access::space(&tx, actor, of.space).await?;
-            let request = find(&tx, of.space, of.request).await?;
-            let org = &access.space().organization;
-            let users = platform.users_named(&tx, (actor, org), &request.contributors).await?;
-            let items: Vec<Contributor> = request
-                .contributors
-                .iter()
-                .zip(users)
-                .map(|(id, user)| {
-                    let seen = request.contributions.get(id);
-                    Contributor {
-                        updated_at: seen.map_or(request.created_at, |seen| seen.at),
-                        count: seen.map_or(1, |seen| seen.count),
-                        user,
-                    }
-                })
-                .collect();
-            Ok(Page { count: Some(items.len() as u64), items, next: None })
-        })
+    #[boxed]
+    pub async fn list_contributors(self) -> Result<Page<Contributor>> {
+        let Self { caller, at: of } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let access = access::space(&tx, actor, of.space).await?;
+        let request = find(&tx, of.space, of.request).await?;
+        let org = &access.space().organization;
+        let users = platform.users_named(&tx, (actor, org), &request.contributors).await?;
+        let items: Vec<Contributor> = request
+            .contributors
+            .iter()
+            .zip(users)
+            .map(|(id, user)| {
+                let seen = request.contributions.get(id);
+                Contributor {
+                    updated_at: seen.map_or(request.created_at, |seen| seen.at),
+                    count: seen.map_or(1, |seen| seen.count),
+                    user,
+                }
+            })
+            .collect();
+        Ok(Page { count: Some(items.len() as u64), items, next: None })
     }
 }
 
@@ -228,7 +214,7 @@ impl Platform {
     ) -> Result<RequestedReviewers> {
         let access = access::space(tx, actor, of.space).await?;
         let request = find(tx, of.space, of.request).await?;
-        let users = self.requested_views(tx, (actor, access.space()), &request, asked).await?;
+        let users = self.requested_views(tx, actor, access.space(), &request, asked).await?;
         Ok(RequestedReviewers { users })
     }
 
@@ -270,7 +256,8 @@ impl Platform {
     async fn requested_views(
         &self,
         tx: &Tx,
-        (actor, space): (&Actor, &SpaceRecord),
+        actor: &Actor,
+        space: &SpaceRecord,
         request: &ChangeRequestRecord,
         users: &[UserId],
     ) -> Result<Vec<RequestedReviewer>> {

@@ -3,9 +3,10 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{
         ChangeRequest, ChangeRequestId, RevisionId, RevisionObject, RevisionSummary, RevisionSummaryUrls,
         RevisionType, SpaceId, Timestamp, UserId,
@@ -27,23 +28,22 @@ impl<'p> Revisions<'p> {
     /// Lists the revisions that were the live content of a space, newest first, starting with the current one.
     ///
     /// Revisions of change requests are not included; they are represented by the revision that merged them.
-    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<RevisionSummary>>> {
-        Box::pin(async move {
-            let Self { caller, space } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let access = access::space(&tx, actor, space).await?;
-            let (prefix, identity) = (RevisionRecord::history_of(space), ListIdentity::new(tag::REVISIONS));
-            let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
-            while let Some(rows) = list.rows(&tx).await? {
-                let key = |row: &Key| Ok(RevisionRecord::at(space, &id_of(row)?));
-                let keys = rows.iter().map(|(row, _)| key(row)).collect::<Result<Vec<Key>>>()?;
-                list.offer_all(&rows, tx.get_many::<RevisionRecord>(&keys).await?);
-            }
-            let page = list.finish(&tx, Some(access.space().revisions)).await?;
-            let items = platform.summaries(&tx, (actor, access.space()), &page.items).await?;
-            Ok(Page { items, next: page.next, count: page.count })
-        })
+    #[boxed]
+    pub async fn list(self, page: &'p PageRequest) -> Result<Page<RevisionSummary>> {
+        let Self { caller, space } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let access = access::space(&tx, actor, space).await?;
+        let (prefix, identity) = (RevisionRecord::history_of(space), ListIdentity::new(tag::REVISIONS));
+        let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let key = |row: &Key| Ok(RevisionRecord::at(space, &id_of(row)?));
+            let keys = rows.iter().map(|(row, _)| key(row)).collect::<Result<Vec<Key>>>()?;
+            list.offer_all(&rows, tx.get_many::<RevisionRecord>(&keys).await?);
+        }
+        let page = list.finish(&tx, Some(access.space().revisions)).await?;
+        let items = platform.summaries(&tx, actor, access.space(), &page.items).await?;
+        Ok(Page { items, next: page.next, count: page.count })
     }
 
     /// Rolls a space back to an earlier revision by creating a new revision with the same content.
@@ -54,28 +54,27 @@ impl<'p> Revisions<'p> {
     /// # Errors
     /// `NotFound` for a revision of another space; `Forbidden` without the role `edit`; `Conflict` if live content is
     /// locked, for a revision that was never the live content, and for one with the current content.
-    pub fn rollback(self, revision: &'p RevisionId) -> BoxFuture<'p, Result<RevisionSummary>> {
-        Box::pin(async move {
-            let Self { caller, space } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
-                let operation = SpaceRollback {
-                    actor: actor.clone(),
-                    by: actor.require_user()?.clone(),
-                    space: space.clone(),
-                    to: revision.clone(),
-                    id: platform.id(),
-                    now: platform.now(),
-                };
-                let (at, id) = (space, &operation.id);
-                platform
-                    .write_and_show(actor, &operation, |done| {
-                        Box::pin(platform.summary_seen(done.tx, actor, at, id))
-                    })
-                    .await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn rollback(self, revision: &'p RevisionId) -> Result<RevisionSummary> {
+        let Self { caller, space } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
+            let operation = SpaceRollback {
+                actor: actor.clone(),
+                by: actor.require_user()?.clone(),
+                space: space.clone(),
+                to: revision.clone(),
+                id: platform.id(),
+                now: platform.now(),
+            };
+            let (at, id) = (space, &operation.id);
+            platform
+                .write_and_show(actor, &operation, |done| {
+                    Box::pin(platform.summary_seen(done.tx, actor, at, id))
+                })
+                .await
+        });
+        done.await
     }
 }
 
@@ -90,7 +89,7 @@ impl Platform {
     ) -> Result<RevisionSummary> {
         let access = access::space(tx, actor, space).await?;
         let record = find(tx, space, id).await?;
-        let shown = self.summaries(tx, (actor, access.space()), &[record]).await?;
+        let shown = self.summaries(tx, actor, access.space(), &[record]).await?;
         shown.into_iter().next().ok_or_else(|| Error::not_found("revision"))
     }
 
@@ -98,12 +97,13 @@ impl Platform {
     async fn summaries(
         &self,
         tx: &Tx,
-        (actor, space): (&Actor, &SpaceRecord),
+        actor: &Actor,
+        space: &SpaceRecord,
         revisions: &[Arc<RevisionRecord>],
     ) -> Result<Vec<RevisionSummary>> {
         let users: Vec<UserId> = revisions.iter().map(|revision| revision.by.clone()).collect();
         let users = self.users_named(tx, (actor, &space.organization), &users).await?;
-        let merged = self.merged_requests(tx, (actor, space), revisions).await?;
+        let merged = self.merged_requests(tx, actor, space, revisions).await?;
         let kind = |revision: &RevisionRecord| -> Result<RevisionType> {
             Ok(match &revision.kind {
                 RevisionKind::Edits => RevisionType::Edits,
@@ -139,7 +139,8 @@ impl Platform {
     async fn merged_requests(
         &self,
         tx: &Tx,
-        (actor, space): (&Actor, &SpaceRecord),
+        actor: &Actor,
+        space: &SpaceRecord,
         revisions: &[Arc<RevisionRecord>],
     ) -> Result<BTreeMap<ChangeRequestId, ChangeRequest>> {
         let merged = revisions.iter().filter_map(|revision| match &revision.kind {
@@ -152,7 +153,7 @@ impl Platform {
         let keys: Vec<Key> = merged.collect();
         let found = tx.get_many::<ChangeRequestRecord>(&keys).await?;
         let found: Vec<Arc<ChangeRequestRecord>> = found.into_iter().flatten().collect();
-        let shown = self.request_views(tx, (actor, space), &found).await?;
+        let shown = self.request_views(tx, actor, space, &found).await?;
         Ok(shown.into_iter().map(|request| (request.id.clone(), request)).collect())
     }
 }

@@ -6,6 +6,7 @@ pub(in crate::platform) mod setting;
 pub(in crate::platform) mod sync;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 pub use self::setting::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer};
 use self::sync::{EnqueueGitSync, SyncPayload, SyncRequest, check_shown, check_url, git_error, path_error};
@@ -14,7 +15,7 @@ pub(in crate::platform) use self::{
     sync::{ExportPayload, ImportPayload},
 };
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    Error, ErrorKind, Result,
     content::gitsync::RepoPath,
     model::{ExportGitRepository, GitSync, ImportGitRepository, JobId, SpaceId, is_full_ref},
     platform::{
@@ -51,13 +52,12 @@ impl<'p> SpaceHandle<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn import_git(self, request: ImportGitRepository) -> BoxFuture<'p, Result<JobId>> {
-        Box::pin(async move {
-            if !is_full_ref(&request.reference) {
-                return Err(Error::invalid("ref", "must be a full ref, like refs/heads/main"));
-            }
-            self.sync_git(request).await
-        })
+    #[boxed]
+    pub async fn import_git(self, request: ImportGitRepository) -> Result<JobId> {
+        if !is_full_ref(&request.reference) {
+            return Err(Error::invalid("ref", "must be a full ref, like refs/heads/main"));
+        }
+        self.sync_git(request).await
     }
 
     /// Starts exporting a space to a Git repository and returns the id of the job immediately.
@@ -69,16 +69,15 @@ impl<'p> SpaceHandle<'p> {
     ///
     /// # Errors
     /// As [`import_git`](Self::import_git); `Invalid` also for a ref that is not a branch and for a blank message.
-    pub fn export_git(self, request: ExportGitRepository) -> BoxFuture<'p, Result<JobId>> {
-        Box::pin(async move {
-            if !request.reference.starts_with("refs/heads/") || !is_full_ref(&request.reference) {
-                return Err(Error::invalid("ref", "must be a full branch ref, like refs/heads/main"));
-            }
-            if request.commit_message.trim().is_empty() {
-                return Err(Error::invalid("commitMessage", "must not be blank"));
-            }
-            self.sync_git(request).await
-        })
+    #[boxed]
+    pub async fn export_git(self, request: ExportGitRepository) -> Result<JobId> {
+        if !request.reference.starts_with("refs/heads/") || !is_full_ref(&request.reference) {
+            return Err(Error::invalid("ref", "must be a full branch ref, like refs/heads/main"));
+        }
+        if request.commit_message.trim().is_empty() {
+            return Err(Error::invalid("commitMessage", "must not be blank"));
+        }
+        self.sync_git(request).await
     }
 
     /// Validates the common fields of imports and exports, and enqueues the job.
@@ -120,15 +119,14 @@ impl<'p> SpaceHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`, also for a space that was never in sync with a repository.
-    pub fn git_info(self) -> BoxFuture<'p, Result<GitSync>> {
-        Box::pin(async move {
-            let Self { caller, space } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let access = access::space(&tx, actor, space).await?;
-            let git = access.space().git.as_ref();
-            git.map(|git| git.info.clone()).ok_or_else(|| Error::not_found("Git repository of this space"))
-        })
+    #[boxed]
+    pub async fn git_info(self) -> Result<GitSync> {
+        let Self { caller, space } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let access = access::space(&tx, actor, space).await?;
+        let git = access.space().git.as_ref();
+        git.map(|git| git.info.clone()).ok_or_else(|| Error::not_found("Git repository of this space"))
     }
 
     /// Removes the legacy Git installation of a space: the host of its repository is no longer shown. Nothing else
@@ -136,13 +134,12 @@ impl<'p> SpaceHandle<'p> {
     ///
     /// # Errors
     /// `Forbidden` without the role `create`.
-    pub fn remove_legacy_git_installation(self) -> BoxFuture<'p, Result<()>> {
-        Box::pin(async move {
-            let Self { caller, space } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let operation = RemoveLegacyInstallation { actor: actor.clone(), space: space.clone() };
-            platform.write(actor, &operation).await
-        })
+    #[boxed]
+    pub async fn remove_legacy_git_installation(self) -> Result<()> {
+        let Self { caller, space } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let operation = RemoveLegacyInstallation { actor: actor.clone(), space: space.clone() };
+        platform.write(actor, &operation).await
     }
 }
 

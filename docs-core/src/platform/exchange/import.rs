@@ -11,6 +11,7 @@ pub(in crate::platform) mod memory;
 mod wiki;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 
 pub(in crate::platform) use self::memory::ImportMemory;
@@ -19,7 +20,7 @@ use self::{
     memory::{ImportSize, UNKNOWN_DOCUMENT, UNKNOWN_IMPORT},
 };
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     content::{Edit, NewBody},
     model::{
         ImportContent, ImportContentResult, ImportContentSource as Source, JobStage, UserId, check_page_size,
@@ -103,26 +104,24 @@ impl<'p> ContentHandle<'p> {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the import applied as a whole or not at all.
-    pub fn import(self, request: ImportContent) -> BoxFuture<'p, Result<ImportContentResult>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let of = &self.of.to_content_of();
-            let done = platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
-                let by = actor.require_user()?.clone();
-                let target = platform.append_target(actor, of).await?;
-                let gather = Gather::new(platform, &target.space().domain)?;
-                check_source(request.source)?;
-                let what =
-                    ImportRun { url: redacted(request.url.as_str()).into_owned(), source: request.source };
-                let mut run = platform.begin_listed(&what, of.space.as_str(), &by).await?;
-                let leased = run.job.clone();
-                let importing = Importing { actor, by: &by, of, target: &target, gather };
-                let doing = unpanicked(importing.run(platform, &request, &mut run));
-                let done = platform.while_leased(&leased, doing).await;
-                platform.end_listed(run, done).await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn import(self, request: ImportContent) -> Result<ImportContentResult> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let of = &self.of.to_content_of();
+        let done = platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
+            let by = actor.require_user()?.clone();
+            let target = platform.append_target(actor, of).await?;
+            let gather = Gather::new(platform, &target.space().domain)?;
+            check_source(request.source)?;
+            let what = ImportRun { url: redacted(request.url.as_str()).into_owned(), source: request.source };
+            let mut run = platform.begin_listed(&what, of.space.as_str(), &by).await?;
+            let leased = run.job.clone();
+            let importing = Importing { actor, by: &by, of, target: &target, gather };
+            let doing = unpanicked(importing.run(platform, &request, &mut run));
+            let done = platform.while_leased(&leased, doing).await;
+            platform.end_listed(run, done).await
+        });
+        done.await
     }
 }
 

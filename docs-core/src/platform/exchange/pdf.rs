@@ -17,13 +17,14 @@ use std::{
 };
 
 use bytes::Bytes;
+use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 pub(in crate::platform) use self::job::PdfWork;
 use self::pieces::Manifest;
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    Error, ErrorKind, Result,
     content::{PageKind, PageTree, TreePage, View, slugify},
     model::{ChangeRequestId, JobId, PageId, PdfLink, SpaceId, Timestamp},
     platform::{
@@ -133,40 +134,39 @@ impl<'p> ContentHandle<'p> {
     ///
     /// `NotFound`, also for a page that is not part of the content; `Invalid` for `only` without a page, and for a page
     /// without content of its own; `TooLarge` for too many pages; `Precondition` if the platform has no typesetter.
-    pub fn pdf_url(self, part: &'p PdfPart) -> BoxFuture<'p, Result<PdfLink>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let of = &self.of.to_content_of();
-            platform.typesetter()?;
-            if part.only && part.page.is_none() {
-                return Err(Error::invalid("only", "must not be set without `page`"));
-            }
-            let tx = platform.read().await?;
-            let at = platform.locate(&tx, actor, of).await?;
-            let request = match of.request_name() {
-                None => None,
-                Some(name) => Some(change_requests::find(&tx, &of.space, name).await?),
-            };
-            drop(tx);
-            let tree = at.view.tree().await?;
-            chosen(&tree, part)?;
-            let space = at.space();
-            let ticket = Ticket {
-                until: later(platform.now(), PDF_WINDOW),
-                root: at.view.root(),
-                request: request.map(|request| request.id.clone()),
-                page: part.page.clone(),
-                only: part.only,
-                bearer: at.bearer.clone(),
-            };
-            let name = file_name(&tree, part, space);
-            let ticket = serde_json::to_string(&ticket).map_err(Error::internal)?;
-            let sealed = platform
-                .secrets()
-                .seal(&purpose(&space.id), &ticket, platform.ids().next())
-                .map_err(Error::internal)?;
-            Ok(PdfLink { url: platform.urls().pdf(&space.id, &sealed, &name) })
-        })
+    #[boxed]
+    pub async fn pdf_url(self, part: &'p PdfPart) -> Result<PdfLink> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let of = &self.of.to_content_of();
+        platform.typesetter()?;
+        if part.only && part.page.is_none() {
+            return Err(Error::invalid("only", "must not be set without `page`"));
+        }
+        let tx = platform.read().await?;
+        let at = platform.locate(&tx, actor, of).await?;
+        let request = match of.request_name() {
+            None => None,
+            Some(name) => Some(change_requests::find(&tx, &of.space, name).await?),
+        };
+        drop(tx);
+        let tree = at.view.tree().await?;
+        chosen(&tree, part)?;
+        let space = at.space();
+        let ticket = Ticket {
+            until: later(platform.now(), PDF_WINDOW),
+            root: at.view.root(),
+            request: request.map(|request| request.id.clone()),
+            page: part.page.clone(),
+            only: part.only,
+            bearer: at.bearer.clone(),
+        };
+        let name = file_name(&tree, part, space);
+        let ticket = serde_json::to_string(&ticket).map_err(Error::internal)?;
+        let sealed = platform
+            .secrets()
+            .seal(&purpose(&space.id), &ticket, platform.ids().next())
+            .map_err(Error::internal)?;
+        Ok(PdfLink { url: platform.urls().pdf(&space.id, &sealed, &name) })
     }
 }
 
@@ -200,41 +200,40 @@ impl Platform {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn pdf_file<'a>(
+    #[boxed('a)]
+    pub async fn pdf_file<'a>(
         &'a self,
         space: &'a SpaceId,
         sealed: &'a str,
         wait: Duration,
-    ) -> BoxFuture<'a, Result<PdfAnswer>> {
-        Box::pin(async move {
-            let missing = || Error::not_found("PDF");
-            let ticket = self.secrets().open(&purpose(space), sealed).map_err(|_| missing())?;
-            let ticket: Ticket = serde_json::from_str(&ticket).map_err(|_| missing())?;
-            self.typesetter()?;
-            let until = Instant::now() + wait;
-            loop {
-                match self.find_pdf(space, &ticket).await? {
-                    Found::Ready(file) => return Ok(PdfAnswer::Ready(file)),
-                    Found::Failed(error) => return Err(error),
-                    Found::Pending => {}
-                    Found::Missing(work, before) => self.enqueue_pdf(work, before).await?,
-                }
-                if Instant::now() >= until {
-                    return Ok(PdfAnswer::Pending(ASK_AGAIN));
-                }
-                // Later events end the wait. The lookup after this line covers earlier ones.
-                let seen = self.read_news().await?;
-                match self.find_pdf(space, &ticket).await? {
-                    Found::Ready(file) => return Ok(PdfAnswer::Ready(file)),
-                    Found::Failed(error) => return Err(error),
-                    Found::Pending => {
-                        let left = until.saturating_duration_since(Instant::now());
-                        self.store().changed(topic::JOBS, seen, left).await?;
-                    }
-                    Found::Missing(..) => {}
-                }
+    ) -> Result<PdfAnswer> {
+        let missing = || Error::not_found("PDF");
+        let ticket = self.secrets().open(&purpose(space), sealed).map_err(|_| missing())?;
+        let ticket: Ticket = serde_json::from_str(&ticket).map_err(|_| missing())?;
+        self.typesetter()?;
+        let until = Instant::now() + wait;
+        loop {
+            match self.find_pdf(space, &ticket).await? {
+                Found::Ready(file) => return Ok(PdfAnswer::Ready(file)),
+                Found::Failed(error) => return Err(error),
+                Found::Pending => {}
+                Found::Missing(work, before) => self.enqueue_pdf(work, before).await?,
             }
-        })
+            if Instant::now() >= until {
+                return Ok(PdfAnswer::Pending(ASK_AGAIN));
+            }
+            // Later events end the wait. The lookup after this line covers earlier ones.
+            let seen = self.read_news().await?;
+            match self.find_pdf(space, &ticket).await? {
+                Found::Ready(file) => return Ok(PdfAnswer::Ready(file)),
+                Found::Failed(error) => return Err(error),
+                Found::Pending => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    self.store().changed(topic::JOBS, seen, left).await?;
+                }
+                Found::Missing(..) => {}
+            }
+        }
     }
 
     /// Reads a PDF file from an offset to the end of the piece that contains it. A piece is small enough to hold in
@@ -243,13 +242,12 @@ impl Platform {
     /// # Errors
     ///
     /// `NotFound` if the file is no longer stored.
-    pub fn pdf_piece<'a>(&'a self, file: &'a PdfFile, at: u64) -> BoxFuture<'a, Result<Bytes>> {
-        Box::pin(async move {
-            let Some((piece, offset)) = pieces::place(&file.pieces, at) else { return Ok(Bytes::new()) };
-            let found = self.objects().get(&file.domain, &[piece]).await?.pop().flatten();
-            let found = found.ok_or_else(|| Error::not_found("PDF"))?;
-            Ok(found.slice(offset.min(found.len())..))
-        })
+    #[boxed('a)]
+    pub async fn pdf_piece<'a>(&'a self, file: &'a PdfFile, at: u64) -> Result<Bytes> {
+        let Some((piece, offset)) = pieces::place(&file.pieces, at) else { return Ok(Bytes::new()) };
+        let found = self.objects().get(&file.domain, &[piece]).await?.pop().flatten();
+        let found = found.ok_or_else(|| Error::not_found("PDF"))?;
+        Ok(found.slice(offset.min(found.len())..))
     }
 
     /// Returns the state of the file at an address. The access of its recipient is checked every time.

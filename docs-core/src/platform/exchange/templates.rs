@@ -1,7 +1,9 @@
 //! Templates: initial pages for a space.
 
+use docs_macros::boxed;
+
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     content::{
         gitsync::RepoPath,
         markdown::{Resolution, rewrite_links},
@@ -42,29 +44,28 @@ impl<'p> SpaceHandle<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn apply_template(self, request: ApplySpaceTemplate) -> BoxFuture<'p, Result<()>> {
-        Box::pin(async move {
-            let Self { caller, space } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
-                let by = actor.require_user()?.clone();
-                let of = ContentOf::space(space.clone());
-                let target = platform.append_target(actor, &of).await?;
-                let template = templates::find(&request.id).ok_or_else(|| Error::not_found("template"))?;
-                let params = request.params.unwrap_or_default();
-                let mut folder = Folder::new("the template");
-                for (path, text) in template.files {
-                    let path = RepoPath::new(path).map_err(Error::internal)?;
-                    folder.put(path, filled_in(text, &params).into());
-                }
-                let mut gathered = Gathered::default();
-                folder.add_to(platform, &target.space().domain, &mut gathered).await?;
-                let edits = &gathered.edits;
-                let append = Append { actor, by: &by, of: &of, before: &target, edits, run: None };
-                platform.append(append, |_, _| at_once(Ok(()))).await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn apply_template(self, request: ApplySpaceTemplate) -> Result<()> {
+        let Self { caller, space } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
+            let by = actor.require_user()?.clone();
+            let of = ContentOf::space(space.clone());
+            let target = platform.append_target(actor, &of).await?;
+            let template = templates::find(&request.id).ok_or_else(|| Error::not_found("template"))?;
+            let params = request.params.unwrap_or_default();
+            let mut folder = Folder::new("the template");
+            for (path, text) in template.files {
+                let path = RepoPath::new(path).map_err(Error::internal)?;
+                folder.put(path, filled_in(text, &params).into());
+            }
+            let mut gathered = Gathered::default();
+            folder.add_to(platform, &target.space().domain, &mut gathered).await?;
+            let edits = &gathered.edits;
+            let append = Append { actor, by: &by, of: &of, before: &target, edits, run: None };
+            platform.append(append, |_, _| at_once(Ok(()))).await
+        });
+        done.await
     }
 }
 

@@ -10,13 +10,15 @@ mod window;
 
 use std::sync::Arc;
 
+use docs_macros::boxed;
+
 use self::operations::{TranslationCreation, TranslationDeletion, TranslationRun, TranslationUpdate};
 pub(in crate::platform) use self::{
     glossary::{FollowGlossary, MAX_GLOSSARY_BYTES},
     segments::MAX_SEGMENT_BYTES,
 };
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     content::document,
     model::{
         CreateTranslation, Document, OrgId, Translation, TranslationId, TranslationObject, TranslationResult,
@@ -43,27 +45,26 @@ impl<'p> Translations<'p> {
     /// # Errors
     ///
     /// `NotFound` unless the actor is a member.
-    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Translation>>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let mut resolver = AccessResolver::new(access::org(&tx, actor, org).await?, actor);
-            let (prefix, identity) = (TranslationRecord::of_org(org), ListIdentity::new(tag::TRANSLATIONS));
-            let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
-            while let Some(rows) = list.rows(&tx).await? {
-                let found = tx.get_many::<TranslationRecord>(&TranslationRecord::named_by_all(&rows)).await?;
-                let mut seen = Vec::with_capacity(found.len());
-                for (record, access) in found.iter().zip(seen_by(&tx, &mut resolver, &found).await?) {
-                    seen.push(record.clone().zip(access));
-                }
-                list.offer_all(&rows, seen);
+    #[boxed]
+    pub async fn list(self, page: &'p PageRequest) -> Result<Page<Translation>> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let mut resolver = AccessResolver::new(access::org(&tx, actor, org).await?, actor);
+        let (prefix, identity) = (TranslationRecord::of_org(org), ListIdentity::new(tag::TRANSLATIONS));
+        let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let found = tx.get_many::<TranslationRecord>(&TranslationRecord::named_by_all(&rows)).await?;
+            let mut seen = Vec::with_capacity(found.len());
+            for (record, access) in found.iter().zip(seen_by(&tx, &mut resolver, &found).await?) {
+                seen.push(record.clone().zip(access));
             }
-            // The total number is returned only to those who see all translations.
-            let page = list.finish(&tx, None).await?;
-            let items = platform.translation_views(&tx, &page.items).await?;
-            Ok(Page { items, next: page.next, count: page.count })
-        })
+            list.offer_all(&rows, seen);
+        }
+        // The total number is returned only to those who see all translations.
+        let page = list.finish(&tx, None).await?;
+        let items = platform.translation_views(&tx, &page.items).await?;
+        Ok(Page { items, next: page.next, count: page.count })
     }
 
     /// Creates a translation and its target space, directly after the source. A job translates the content, and later
@@ -86,49 +87,47 @@ impl<'p> Translations<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn create(self, new: CreateTranslation) -> BoxFuture<'p, Result<Translation>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let no_space = || Error::invalid("source.space", "the organization has no such space");
-            let source: crate::model::SpaceId = new.source.space.parse().map_err(|_| no_space())?;
-            let done = platform.once(actor, Right::Translate(org.clone(), source.clone()), async move {
-                if new.source.language == new.language {
-                    return Err(Error::invalid("language", "must differ from the language of the source"));
-                }
-                let create = TranslationCreation {
-                    by: actor.require_user()?.clone(),
-                    actor: actor.clone(),
-                    org: org.clone(),
-                    source,
-                    source_language: new.source.language,
-                    language: new.language,
-                    instructions: new.instructions.as_ref().map(markdown).transpose()?.unwrap_or_default(),
-                    id: platform.id(),
-                    target: platform.id(),
-                    head: platform.id(),
-                    job: platform.id(),
-                    now: platform.now(),
-                };
-                create.prepare(platform).await?;
-                platform
-                    .write_and_show(actor, &create, |done| {
-                        Box::pin(platform.translation_seen(done.tx, actor, (org, &create.id)))
-                    })
-                    .await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn create(self, new: CreateTranslation) -> Result<Translation> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let no_space = || Error::invalid("source.space", "the organization has no such space");
+        let source: crate::model::SpaceId = new.source.space.parse().map_err(|_| no_space())?;
+        let done = platform.once(actor, Right::Translate(org.clone(), source.clone()), async move {
+            if new.source.language == new.language {
+                return Err(Error::invalid("language", "must differ from the language of the source"));
+            }
+            let create = TranslationCreation {
+                by: actor.require_user()?.clone(),
+                actor: actor.clone(),
+                org: org.clone(),
+                source,
+                source_language: new.source.language,
+                language: new.language,
+                instructions: new.instructions.as_ref().map(markdown).transpose()?.unwrap_or_default(),
+                id: platform.id(),
+                target: platform.id(),
+                head: platform.id(),
+                job: platform.id(),
+                now: platform.now(),
+            };
+            create.prepare(platform).await?;
+            platform
+                .write_and_show(actor, &create, |done| {
+                    Box::pin(platform.translation_seen(done.tx, actor, (org, &create.id)))
+                })
+                .await
+        });
+        done.await
     }
 }
 
 impl<'p> TranslationHandle<'p> {
-    pub fn get(self) -> BoxFuture<'p, Result<Translation>> {
-        Box::pin(async move {
-            let Self { caller, org, translation: id } = self;
-            let tx = caller.platform.read().await?;
-            caller.platform.translation_seen(&tx, &caller.actor(), (org, id)).await
-        })
+    #[boxed]
+    pub async fn get(self) -> Result<Translation> {
+        let Self { caller, org, translation: id } = self;
+        let tx = caller.platform.read().await?;
+        caller.platform.translation_seen(&tx, &caller.actor(), (org, id)).await
     }
 
     /// Changes the instructions of the translator, and translates everything again.
@@ -137,24 +136,23 @@ impl<'p> TranslationHandle<'p> {
     ///
     /// `Forbidden` without the role `create` in the organization and on the source; `Invalid` for instructions that are
     /// malformed or too long.
-    pub fn update(self, change: UpdateTranslation) -> BoxFuture<'p, Result<Translation>> {
-        Box::pin(async move {
-            let Self { caller, org, translation: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let update = TranslationUpdate {
-                actor: actor.clone(),
-                org: org.clone(),
-                id: id.clone(),
-                instructions: markdown(&change.instructions)?,
-                job: platform.id(),
-                now: platform.now(),
-            };
-            platform
-                .change_and_show(actor, &update, |done| {
-                    Box::pin(platform.translation_seen(done.tx, actor, (org, id)))
-                })
-                .await
-        })
+    #[boxed]
+    pub async fn update(self, change: UpdateTranslation) -> Result<Translation> {
+        let Self { caller, org, translation: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let update = TranslationUpdate {
+            actor: actor.clone(),
+            org: org.clone(),
+            id: id.clone(),
+            instructions: markdown(&change.instructions)?,
+            job: platform.id(),
+            now: platform.now(),
+        };
+        platform
+            .change_and_show(actor, &update, |done| {
+                Box::pin(platform.translation_seen(done.tx, actor, (org, id)))
+            })
+            .await
     }
 
     /// Deletes a translation. Its target space stays and is no longer updated. Returns `true` if there was a
@@ -163,22 +161,20 @@ impl<'p> TranslationHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` without the role `create` in the organization and on the source.
-    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let Self { caller, org, translation: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let delete = TranslationDeletion {
-                actor: actor.clone(),
-                org: org.clone(),
-                id: id.clone(),
-                job: platform.id(),
-                now: platform.now(),
-            };
-            let done = platform.change(actor, &delete, |seen| {
-                Box::pin(platform.translation_seen(seen.tx, actor, (org, id)))
-            });
-            Error::existed(done.await)
-        })
+    #[boxed]
+    pub async fn delete(self) -> Result<bool> {
+        let Self { caller, org, translation: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let delete = TranslationDeletion {
+            actor: actor.clone(),
+            org: org.clone(),
+            id: id.clone(),
+            job: platform.id(),
+            now: platform.now(),
+        };
+        let done = platform
+            .change(actor, &delete, |seen| Box::pin(platform.translation_seen(seen.tx, actor, (org, id))));
+        Error::existed(done.await)
     }
 
     /// Runs a translation over its whole source. Previously translated segments are not sent again. Useful after a
@@ -187,24 +183,21 @@ impl<'p> TranslationHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` without the role `create` in the organization and on the source.
-    pub fn run(self) -> BoxFuture<'p, Result<()>> {
-        Box::pin(async move {
-            let Self { caller, org, translation: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::Translation(org.clone(), id.clone()), async move {
-                let run = TranslationRun {
-                    actor: actor.clone(),
-                    org: org.clone(),
-                    id: id.clone(),
-                    job: platform.id(),
-                    now: platform.now(),
-                };
-                platform
-                    .write_and_show(actor, &run, |_| crate::platform::kernel::write::at_once(Ok(())))
-                    .await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn run(self) -> Result<()> {
+        let Self { caller, org, translation: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::Translation(org.clone(), id.clone()), async move {
+            let run = TranslationRun {
+                actor: actor.clone(),
+                org: org.clone(),
+                id: id.clone(),
+                job: platform.id(),
+                now: platform.now(),
+            };
+            platform.write_and_show(actor, &run, |_| crate::platform::kernel::write::at_once(Ok(()))).await
+        });
+        done.await
     }
 }
 

@@ -4,9 +4,10 @@
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use docs_macros::boxed;
 
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::AuditEntry,
     platform::{
         access,
@@ -52,45 +53,40 @@ impl<'p> Caller<'p> {
     /// # Errors
     /// `Forbidden` for a user who names no organization, or one of which they are not an administrator; `NotFound` for
     /// an organization of which the user is not a member.
-    pub fn audit_log(
-        self,
-        filter: &'p AuditFilter,
-        page: &'p PageRequest,
-    ) -> BoxFuture<'p, Result<Page<AuditEntry>>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.platform, &self.actor());
-            let tx = platform.read().await?;
-            match (&filter.organization, actor) {
-                (_, Actor::Platform) => {}
-                (Some(organization), _) => {
-                    access::org(&tx, actor, organization).await?.require(OrgAction::Administrate)?;
-                }
-                (None, Actor::User(_) | Actor::Token(_) | Actor::Visitor(_)) => {
-                    return Err(Error::forbidden(
-                        "only the operator can read the whole log; give an organization",
-                    ));
-                }
+    #[boxed]
+    pub async fn audit_log(self, filter: &'p AuditFilter, page: &'p PageRequest) -> Result<Page<AuditEntry>> {
+        let (platform, actor) = (self.platform, &self.actor());
+        let tx = platform.read().await?;
+        match (&filter.organization, actor) {
+            (_, Actor::Platform) => {}
+            (Some(organization), _) => {
+                access::org(&tx, actor, organization).await?.require(OrgAction::Administrate)?;
             }
-            let prefix = filter.list();
-            let identity = list_identities::audit_log(filter);
-            let spec = ListSpec { prefix: prefix.clone(), rev: true, identity };
-            let mut list = Lister::new(spec, page)?;
-            if let Some(since) = filter.since {
-                list.not_below(&prefix.clone().time(since.time()).key());
+            (None, Actor::User(_) | Actor::Token(_) | Actor::Visitor(_)) => {
+                return Err(Error::forbidden(
+                    "only the operator can read the whole log; give an organization",
+                ));
             }
-            if let Some(until) = filter.until {
-                list.below(&prefix.time(until.time()).key());
-            }
-            while let Some(rows) = list.rows(&tx).await? {
-                let keys: Vec<Key> = rows.iter().map(|(row, _)| entry_of(row)).collect::<Result<_>>()?;
-                let entries = tx.get_many::<AuditRecord>(&keys).await?;
-                let admitted = entries.into_iter().map(|entry| entry.filter(|entry| filter.admits(entry)));
-                list.offer_all(&rows, admitted);
-            }
-            let page = list.finish(&tx, None).await?;
-            let items = page.items.iter().map(|entry| entry.view()).collect();
-            Ok(Page { items, next: page.next, count: page.count })
-        })
+        }
+        let prefix = filter.list();
+        let identity = list_identities::audit_log(filter);
+        let spec = ListSpec { prefix: prefix.clone(), rev: true, identity };
+        let mut list = Lister::new(spec, page)?;
+        if let Some(since) = filter.since {
+            list.not_below(&prefix.clone().time(since.time()).key());
+        }
+        if let Some(until) = filter.until {
+            list.below(&prefix.time(until.time()).key());
+        }
+        while let Some(rows) = list.rows(&tx).await? {
+            let keys: Vec<Key> = rows.iter().map(|(row, _)| entry_of(row)).collect::<Result<_>>()?;
+            let entries = tx.get_many::<AuditRecord>(&keys).await?;
+            let admitted = entries.into_iter().map(|entry| entry.filter(|entry| filter.admits(entry)));
+            list.offer_all(&rows, admitted);
+        }
+        let page = list.finish(&tx, None).await?;
+        let items = page.items.iter().map(|entry| entry.view()).collect();
+        Ok(Page { items, next: page.next, count: page.count })
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use docs_macros::boxed;
+
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    Error, ErrorKind, Result,
     platform::{
         kernel::{actor::Actor, platform::Platform, token_user::TokenUser},
         people::saml,
@@ -20,24 +22,22 @@ impl Platform {
     /// # Errors
     /// `Unauthenticated` for an unknown or expired token. The token of a single sign-on session ends with its provider,
     /// with a change of the provider's trust settings, and with the membership of its user.
-    pub fn authenticate<'a>(&'a self, secret: &'a str) -> BoxFuture<'a, Result<Actor>> {
-        Box::pin(async move {
-            let unknown = || Error::new(ErrorKind::Unauthenticated, "the token is not valid");
-            let tx = self.read().await?;
-            let token: Option<Arc<TokenRecord>> =
-                tx.get(&TokenRecord::at(&Hash::of(secret.as_bytes()))).await?;
-            let token = match token {
-                None if is_content_token(secret) => return self.visitor_of(secret).map(Actor::Visitor),
-                token => token.ok_or_else(unknown)?,
-            };
-            if token.expires_at.is_some_and(|end| end <= self.now()) {
-                return Err(Error::new(ErrorKind::Unauthenticated, "the token has expired"));
-            }
-            if let Some(session) = &token.sso {
-                saml::require_current(&tx, &token.user, session).await?;
-            }
-            Ok(Actor::Token(TokenUser::of(&token, self.urls())))
-        })
+    #[boxed('a)]
+    pub async fn authenticate<'a>(&'a self, secret: &'a str) -> Result<Actor> {
+        let unknown = || Error::new(ErrorKind::Unauthenticated, "the token is not valid");
+        let tx = self.read().await?;
+        let token: Option<Arc<TokenRecord>> = tx.get(&TokenRecord::at(&Hash::of(secret.as_bytes()))).await?;
+        let token = match token {
+            None if is_content_token(secret) => return self.visitor_of(secret).map(Actor::Visitor),
+            token => token.ok_or_else(unknown)?,
+        };
+        if token.expires_at.is_some_and(|end| end <= self.now()) {
+            return Err(Error::new(ErrorKind::Unauthenticated, "the token has expired"));
+        }
+        if let Some(session) = &token.sso {
+            saml::require_current(&tx, &token.user, session).await?;
+        }
+        Ok(Actor::Token(TokenUser::of(&token, self.urls())))
     }
 }
 

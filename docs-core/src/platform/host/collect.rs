@@ -26,10 +26,12 @@ use std::{
     sync::Arc,
 };
 
+use docs_macros::boxed;
+
 pub(in crate::platform) use self::job::{COLLECT_EVERY, CollectObjects};
 use self::marks::MarkSet;
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    Error, ErrorKind, Result,
     content::{CacheLimits, Content, ContentError, LineMerger},
     model::{ChangeRequestId, SpaceId, Timestamp},
     platform::{
@@ -95,22 +97,21 @@ impl<'p> Caller<'p> {
     ///
     /// # Cancel safety
     /// Dropping the future leaves some unreferenced objects removed and never removes a referenced one.
-    pub fn collect(self, mode: CollectMode) -> BoxFuture<'p, Result<Collected>> {
-        Box::pin(async move {
-            self.actor().require_platform()?;
-            let platform = self.platform;
-            let (mut after, mut done) = (None, Collected::default());
-            loop {
-                let step = Collection::new(platform, mode, &|| true).step(after.as_deref()).await?;
-                done.add(&step.collected);
-                after = step.next;
-                if after.is_none() {
-                    break;
-                }
+    #[boxed]
+    pub async fn collect(self, mode: CollectMode) -> Result<Collected> {
+        self.actor().require_platform()?;
+        let platform = self.platform;
+        let (mut after, mut done) = (None, Collected::default());
+        loop {
+            let step = Collection::new(platform, mode, &|| true).step(after.as_deref()).await?;
+            done.add(&step.collected);
+            after = step.next;
+            if after.is_none() {
+                break;
             }
-            done.leftovers = platform.collect_leftovers(mode, &|| true).await?;
-            Ok(done)
-        })
+        }
+        done.leftovers = platform.collect_leftovers(mode, &|| true).await?;
+        Ok(done)
     }
 }
 

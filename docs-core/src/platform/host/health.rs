@@ -1,6 +1,8 @@
 //! Readiness and liveness.
 
-use crate::{BoxFuture, Result, platform::kernel::platform::Platform};
+use docs_macros::boxed;
+
+use crate::{Result, platform::kernel::platform::Platform};
 
 impl Platform {
     /// Checks that the platform can serve all requests: the store is readable and the search index has caught up once.
@@ -9,19 +11,17 @@ impl Platform {
     ///
     /// # Errors
     /// `Unavailable` until the index has caught up; errors of the store.
-    pub fn ready<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            self.health().await?;
-            self.require_index().await
-        })
+    #[boxed('a)]
+    pub async fn ready<'a>(&'a self) -> Result<()> {
+        self.health().await?;
+        self.require_index().await
     }
 
     /// Checks that the store is readable. For liveness probes: succeeds while the search index is still being built.
-    pub fn health<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let tx = self.read().await?;
-            tx.get_value(&crate::store::KeyBuf::new("sys").part("ready").key()).await?;
-            Ok(())
-        })
+    #[boxed('a)]
+    pub async fn health<'a>(&'a self) -> Result<()> {
+        let tx = self.read().await?;
+        tx.get_value(&crate::store::KeyBuf::new("sys").part("ready").key()).await?;
+        Ok(())
     }
 }

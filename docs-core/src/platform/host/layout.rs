@@ -1,7 +1,9 @@
 //! Layout of the store: the derived rows of its records, their version, and their rebuild.
 
+use docs_macros::boxed;
+
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    Error, ErrorKind, Result,
     platform::{kernel::platform::Platform, nouns::Caller},
     store::{Drift, EnsureLayout, KINDS, LAYOUT, RebuildStep, Start, verify},
 };
@@ -20,26 +22,25 @@ impl Platform {
     ///
     /// # Cancel safety
     /// Dropping the future leaves the version of an empty store either written or not.
-    pub fn check_layout<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let ensure = EnsureLayout { kinds: KINDS, current: LAYOUT, first: FIRST_LAYOUT };
-            let layout = self.upkeep(&ensure).await?;
-            let refused = |why: String| Err(Error::new(ErrorKind::Precondition, why));
-            match layout.version {
-                newer if newer > LAYOUT => refused(format!(
-                    "the store has layout {newer} of a newer program; this program supports up to {LAYOUT}"
-                )),
-                _ if layout.rebuild.is_some() => refused(
-                    "the rows of this store are being rebuilt; wait until `admin rebuild` has finished"
-                        .to_owned(),
-                ),
-                older if older < LAYOUT => refused(format!(
-                    "the store has layout {older} of an older program, and {LAYOUT} is required; stop all \
+    #[boxed('a)]
+    pub async fn check_layout<'a>(&'a self) -> Result<()> {
+        let ensure = EnsureLayout { kinds: KINDS, current: LAYOUT, first: FIRST_LAYOUT };
+        let layout = self.upkeep(&ensure).await?;
+        let refused = |why: String| Err(Error::new(ErrorKind::Precondition, why));
+        match layout.version {
+            newer if newer > LAYOUT => refused(format!(
+                "the store has layout {newer} of a newer program; this program supports up to {LAYOUT}"
+            )),
+            _ if layout.rebuild.is_some() => refused(
+                "the rows of this store are being rebuilt; wait until `admin rebuild` has finished"
+                    .to_owned(),
+            ),
+            older if older < LAYOUT => refused(format!(
+                "the store has layout {older} of an older program, and {LAYOUT} is required; stop all \
                      servers and run `admin rebuild`"
-                )),
-                _ => Ok(()),
-            }
-        })
+            )),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -49,11 +50,10 @@ impl<'p> Caller<'p> {
     ///
     /// # Errors
     /// `Forbidden` for users; the store's.
-    pub fn verify(self) -> BoxFuture<'p, Result<Drift>> {
-        Box::pin(async move {
-            self.actor().require_platform()?;
-            Ok(verify(self.platform.store().as_ref()).await?)
-        })
+    #[boxed]
+    pub async fn verify(self) -> Result<Drift> {
+        self.actor().require_platform()?;
+        Ok(verify(self.platform.store().as_ref()).await?)
     }
 
     /// Removes all derived rows, which are index rows, unique values and counters, and recreates them from the records.
@@ -71,14 +71,13 @@ impl<'p> Caller<'p> {
     ///
     /// # Cancel safety
     /// Dropping the future leaves an incomplete rebuild, which has to be resumed.
-    pub fn rebuild(self) -> BoxFuture<'p, Result<()>> {
-        Box::pin(async move {
-            self.actor().require_platform()?;
-            let mut step = RebuildStep { kinds: KINDS, version: LAYOUT, start: Start::Begin };
-            while !self.platform.upkeep(&step).await? {
-                step.start = Start::Continue;
-            }
-            Ok(())
-        })
+    #[boxed]
+    pub async fn rebuild(self) -> Result<()> {
+        self.actor().require_platform()?;
+        let mut step = RebuildStep { kinds: KINDS, version: LAYOUT, start: Start::Begin };
+        while !self.platform.upkeep(&step).await? {
+            step.start = Start::Continue;
+        }
+        Ok(())
     }
 }

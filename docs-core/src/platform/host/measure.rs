@@ -2,10 +2,11 @@
 
 use std::{sync::atomic::Ordering, time::Duration};
 
+use docs_macros::boxed;
 use tokio::{sync::Mutex, time::Instant};
 
 use crate::{
-    BoxFuture, Result,
+    Result,
     content::CacheStats,
     platform::{
         kernel::{
@@ -37,21 +38,20 @@ impl Platform {
     ///
     /// # Errors
     /// Errors of the store and of the search index; the other gauges are still set.
-    pub fn measure<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let measuring = self.inner.memory.of::<Measuring>();
-            let mut last = measuring.0.lock().await;
-            if last.is_some_and(|last| last.elapsed() < MEASURE_EVERY) {
-                return Ok(());
-            }
-            *last = Some(Instant::now());
-            self.measure_process();
-            let queue = self.measure_queue().await;
-            if let Some(follower) = self.follower() {
-                self.measure_index(&follower).await?;
-            }
-            queue
-        })
+    #[boxed('a)]
+    pub async fn measure<'a>(&'a self) -> Result<()> {
+        let measuring = self.inner.memory.of::<Measuring>();
+        let mut last = measuring.0.lock().await;
+        if last.is_some_and(|last| last.elapsed() < MEASURE_EVERY) {
+            return Ok(());
+        }
+        *last = Some(Instant::now());
+        self.measure_process();
+        let queue = self.measure_queue().await;
+        if let Some(follower) = self.follower() {
+            self.measure_index(&follower).await?;
+        }
+        queue
     }
 
     fn measure_process(&self) {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::Timestamp,
     platform::{
         content::{comments, reviews},
@@ -38,16 +39,15 @@ impl<'p> SpaceHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` for users; `NotFound` unless the space is deleted.
-    pub fn purge(self) -> BoxFuture<'p, Result<()>> {
-        Box::pin(async move {
-            let Self { caller, space: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            actor.require_platform()?;
-            let space: Option<Arc<SpaceRecord>> = platform.read().await?.get(&SpaceRecord::at(id)).await?;
-            let deleted_at =
-                space.and_then(|space| space.deleted_at).ok_or_else(|| Error::not_found("deleted space"))?;
-            PurgeSpace { space: id.clone(), deleted_at }.purge(platform).await
-        })
+    #[boxed]
+    pub async fn purge(self) -> Result<()> {
+        let Self { caller, space: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        actor.require_platform()?;
+        let space: Option<Arc<SpaceRecord>> = platform.read().await?.get(&SpaceRecord::at(id)).await?;
+        let deleted_at =
+            space.and_then(|space| space.deleted_at).ok_or_else(|| Error::not_found("deleted space"))?;
+        PurgeSpace { space: id.clone(), deleted_at }.purge(platform).await
     }
 }
 

@@ -34,7 +34,7 @@ impl Right {
             }
             Self::Space(space, action) => access::space(tx, actor, space).await?.require(*action).map(drop),
             Self::Permissions(content) => permissions::require_manager(tx, actor, content).await,
-            Self::Link(org, gives) => joining::require_link_manager(tx, actor, (org, gives)).await,
+            Self::Link(org, gives) => joining::require_link_manager(tx, actor, org, gives).await,
             Self::Translate(org, source) => {
                 access::org(tx, actor, org).await?.require(OrgAction::CreateContent)?;
                 access::space(tx, actor, source).await?.require(SpaceAction::Manage).map(drop)

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{BASE32, OrgId, OrganizationTitle, UserId},
     platform::{
         nouns::Caller,
@@ -71,28 +72,27 @@ impl<'p> Caller<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn set_up(self, new: SetUp) -> BoxFuture<'p, Result<SetUpDone>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.platform, &self.actor());
-            actor.require_platform()?;
-            let user = platform.new_user(&new.administrator)?;
-            let org = platform.new_org(new.organization, &user.id);
-            let label = "first token".parse().map_err(Error::internal)?;
-            let first = NewToken { label, secret: new.token, expires_at: None };
-            let (record, token) = platform.new_token(&user.id, first)?;
-            let done = SetUpDone { administrator: user.id.clone(), organization: org.id().clone(), token };
-            platform
-                .write(
-                    actor,
-                    &SetUpPlatform {
-                        user: UserCreation { user, job: platform.id() },
-                        org,
-                        token: TokenCreation(record),
-                    },
-                )
-                .await?;
-            Ok(done)
-        })
+    #[boxed]
+    pub async fn set_up(self, new: SetUp) -> Result<SetUpDone> {
+        let (platform, actor) = (self.platform, &self.actor());
+        actor.require_platform()?;
+        let user = platform.new_user(&new.administrator)?;
+        let org = platform.new_org(new.organization, &user.id);
+        let label = "first token".parse().map_err(Error::internal)?;
+        let first = NewToken { label, secret: new.token, expires_at: None };
+        let (record, token) = platform.new_token(&user.id, first)?;
+        let done = SetUpDone { administrator: user.id.clone(), organization: org.id().clone(), token };
+        platform
+            .write(
+                actor,
+                &SetUpPlatform {
+                    user: UserCreation { user, job: platform.id() },
+                    org,
+                    token: TokenCreation(record),
+                },
+            )
+            .await?;
+        Ok(done)
     }
 }
 

@@ -4,9 +4,10 @@ use std::{collections::VecDeque, sync::Arc};
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
+use docs_macros::boxed;
 
 use crate::{
-    BoxFuture, Result,
+    Result,
     platform::{
         kernel::{platform::Platform, request::IDEMPOTENCY_WINDOW},
         people::joining,
@@ -32,23 +33,22 @@ impl Platform {
     ///
     /// Removed are receipts of operations, responses to idempotent requests, expired invitations and single sign-on
     /// sessions, finished jobs, entries of the audit log, and notifications of jobs.
-    pub fn tidy<'a>(&'a self) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let before = self.clock().now() - RECEIPTS_KEPT;
-            while self.upkeep(&DropReceipts { before }).await? {}
-            self.tidy_answers().await?;
-            let before = self.clock().now() - JOBS_KEPT;
-            while self.upkeep(&DropJobs { before }).await? {}
-            while self.upkeep(&joining::DropInvites { now: self.now() }).await? {}
-            self.tidy_saml().await?;
-            self.tidy_audit_log().await?;
-            self.tidy_copy_notes().await?;
-            self.schedule_collection().await?;
-            // These notifications only wake idle workers, which also poll.
-            self.trim(topic::JOBS, 0).await?;
-            // A follower that falls further behind restarts from the store.
-            self.trim(topic::HEAD, HEADS_KEPT).await
-        })
+    #[boxed('a)]
+    pub async fn tidy<'a>(&'a self) -> Result<()> {
+        let before = self.clock().now() - RECEIPTS_KEPT;
+        while self.upkeep(&DropReceipts { before }).await? {}
+        self.tidy_answers().await?;
+        let before = self.clock().now() - JOBS_KEPT;
+        while self.upkeep(&DropJobs { before }).await? {}
+        while self.upkeep(&joining::DropInvites { now: self.now() }).await? {}
+        self.tidy_saml().await?;
+        self.tidy_audit_log().await?;
+        self.tidy_copy_notes().await?;
+        self.schedule_collection().await?;
+        // These notifications only wake idle workers, which also poll.
+        self.trim(topic::JOBS, 0).await?;
+        // A follower that falls further behind restarts from the store.
+        self.trim(topic::HEAD, HEADS_KEPT).await
     }
 
     /// Removes all but the latest `kept` notifications of a topic.

@@ -3,6 +3,7 @@
 use std::{future::Future, sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
+use docs_macros::boxed;
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
 
@@ -53,13 +54,12 @@ impl Platform {
         self.work_until(Box::pin(stop))
     }
 
-    fn work_until<'a>(&'a self, stop: BoxFuture<'a, ()>) -> BoxFuture<'a, ()> {
-        Box::pin(async move {
-            tokio::select! {
-                () = self.work_on_jobs(stop) => {}
-                () = self.work_on_index() => {}
-            }
-        })
+    #[boxed('a)]
+    async fn work_until<'a>(&'a self, stop: BoxFuture<'a, ()>) -> () {
+        tokio::select! {
+            () = self.work_on_jobs(stop) => {}
+            () = self.work_on_index() => {}
+        }
     }
 
     async fn work_on_jobs(&self, mut stop: BoxFuture<'_, ()>) {
@@ -81,7 +81,7 @@ impl Platform {
             }
             let reach = turns.reach();
             let is_limited = matches!(reach, Reach::Rest);
-            let claimed = self.work_until_stopped((&stopping, &mut stop), reach).await;
+            let claimed = self.work_until_stopped(&stopping, &mut stop, reach).await;
             if stopping.get().is_some() {
                 return;
             }
@@ -118,7 +118,8 @@ impl Platform {
     /// Claims a job and runs it. A job in flight is finished even if the worker is stopped.
     async fn work_until_stopped(
         &self,
-        (stopping, stop): (&Stopping, &mut BoxFuture<'_, ()>),
+        stopping: &Stopping,
+        stop: &mut BoxFuture<'_, ()>,
         reach: Reach<'_>,
     ) -> Result<jobs::Claimed> {
         let working = self.work_once(stopping, reach);
@@ -159,20 +160,19 @@ impl Platform {
     ///
     /// # Errors
     /// Errors of the store and of the search index.
-    pub fn settle<'a>(&'a self) -> BoxFuture<'a, Result<usize>> {
-        Box::pin(async move {
-            let mut ran = 0;
-            let stopping = Stopping::default();
-            loop {
-                match self.work_once(&stopping, Reach::All(None)).await? {
-                    jobs::Claimed::Job(_) => ran += 1,
-                    jobs::Claimed::GivenUp => {}
-                    jobs::Claimed::Nothing(_) => break,
-                }
+    #[boxed('a)]
+    pub async fn settle<'a>(&'a self) -> Result<usize> {
+        let mut ran = 0;
+        let stopping = Stopping::default();
+        loop {
+            match self.work_once(&stopping, Reach::All(None)).await? {
+                jobs::Claimed::Job(_) => ran += 1,
+                jobs::Claimed::GivenUp => {}
+                jobs::Claimed::Nothing(_) => break,
             }
-            self.index_all().await?;
-            Ok(ran)
-        })
+        }
+        self.index_all().await?;
+        Ok(ran)
     }
 
     /// Claims a job, runs it and finishes it.

@@ -108,7 +108,8 @@ impl SiteHosts {
     pub(in crate::platform) fn check(
         &self,
         org: &OrgId,
-        (host, segment): (&str, &str),
+        host: &str,
+        segment: &str,
     ) -> std::result::Result<(), Refused> {
         let host = name_of(host);
         let is_named = match &self.rules {
@@ -187,7 +188,7 @@ impl fmt::Display for SiteHostRule {
 pub(in crate::platform) fn check_proxy(hosts: &SiteHosts, org: &OrgId, origin: &str) -> Result<()> {
     let (host, path) = origin.split_once('/').unwrap_or((origin, ""));
     let segment = path.split('/').next().unwrap_or_default();
-    hosts.check(org, (host, segment)).map_err(|refused| match refused {
+    hosts.check(org, host, segment).map_err(|refused| match refused {
         Refused::Host => Error::invalid(
             "proxy",
             format_args!(
@@ -244,10 +245,10 @@ mod tests {
             ("evildocs.example.com", [false, false]),
             ("own.example.org", [true, false]),
         ] {
-            let found = [&mine, &other].map(|org| hosts.check(org, (host, "guide")).is_ok());
+            let found = [&mine, &other].map(|org| hosts.check(org, host, "guide").is_ok());
             assert_eq!(found, allowed, "{host}");
         }
-        assert_eq!(SiteHosts::listed([]).check(&mine, ("www.example.com", "guide")), Err(Refused::Host));
+        assert_eq!(SiteHosts::listed([]).check(&mine, "www.example.com", "guide"), Err(Refused::Host));
     }
 
     #[test]
@@ -257,7 +258,7 @@ mod tests {
         let all = SiteHosts::listed(["*".parse().expect("a rule")]);
         for own in own_paths::ALL {
             for segment in [(*own).to_owned(), own.to_uppercase()] {
-                let check = |hosts: &SiteHosts| hosts.check(&mine, ("www.example.com", &segment));
+                let check = |hosts: &SiteHosts| hosts.check(&mine, "www.example.com", &segment);
                 assert_eq!(
                     (check(&SiteHosts::any()), check(&all)),
                     (Err(Refused::Segment), Err(Refused::Segment))
@@ -265,13 +266,13 @@ mod tests {
                 assert_eq!(check(&named).is_ok(), *own == own_paths::EXPLORER, "{segment}");
             }
         }
-        assert_eq!(SiteHosts::any().check(&mine, ("www.example.com", "v12")), Ok(()));
+        assert_eq!(SiteHosts::any().check(&mine, "www.example.com", "v12"), Ok(()));
         let below = named.below("https://docs.example.com:4000/Platform/x").reserving("api");
         assert!(below.is_own("DOCS.example.com") && !below.is_own("www.example.com"));
         for (segment, expected) in
             [("platform", Err(Refused::Segment)), ("API", Err(Refused::Segment)), ("x", Ok(()))]
         {
-            assert_eq!(below.check(&mine, ("www.example.com", segment)), expected, "{segment}");
+            assert_eq!(below.check(&mine, "www.example.com", segment), expected, "{segment}");
         }
     }
 

@@ -3,11 +3,12 @@
 mod change;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 
 use self::change::{CollectionCreation, CollectionDeletion, CollectionUpdate, DropGrants};
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{
         Collection, CollectionId, CollectionTitle, ContentTarget, CreateCollection, MoveContent, Space,
         TransferContent, UpdateCollection,
@@ -58,27 +59,26 @@ impl<'p> Collections<'p> {
     ///
     /// # Errors
     /// `NotFound` unless the actor is a member.
-    pub fn list(self, reach: Reach, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Collection>>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let access = access::org(&tx, actor, org).await?;
-            // The total count is returned only to actors who may see all collections.
-            let all = reach == Reach::Nested && access.require(OrgAction::Administrate).is_ok();
-            let mut resolver = AccessResolver::new(access, actor);
-            let mut walk = Walk::new(Parent::Top(org), (Wanted::Collections, reach), page)?;
-            while let Some(met) = walk.next(&tx).await? {
-                let seen = seen_collections(&tx, &mut resolver, &met).await?;
-                for (met, access) in met.iter().zip(seen) {
-                    if !walk.offer(met, access.map(|access| platform.collection_view(&access))) {
-                        break;
-                    }
+    #[boxed]
+    pub async fn list(self, reach: Reach, page: &'p PageRequest) -> Result<Page<Collection>> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let access = access::org(&tx, actor, org).await?;
+        // The total count is returned only to actors who may see all collections.
+        let all = reach == Reach::Nested && access.require(OrgAction::Administrate).is_ok();
+        let mut resolver = AccessResolver::new(access, actor);
+        let mut walk = Walk::new(Parent::Top(org), (Wanted::Collections, reach), page)?;
+        while let Some(met) = walk.next(&tx).await? {
+            let seen = seen_collections(&tx, &mut resolver, &met).await?;
+            for (met, access) in met.iter().zip(seen) {
+                if !walk.offer(met, access.map(|access| platform.collection_view(&access))) {
+                    break;
                 }
             }
-            let count = if all { Some(tx.number(&CollectionRecord::count_in(org)).await?) } else { None };
-            walk.finish(&tx, count.and_then(|n| u64::try_from(n).ok())).await
-        })
+        }
+        let count = if all { Some(tx.number(&CollectionRecord::count_in(org)).await?) } else { None };
+        walk.finish(&tx, count.and_then(|n| u64::try_from(n).ok())).await
     }
 
     /// Creates a collection after all other items of its parent.
@@ -86,60 +86,57 @@ impl<'p> Collections<'p> {
     /// # Errors
     /// `Forbidden` without the role `create` in the parent; `Invalid` for an unknown parent collection; `Conflict` if
     /// the parent is full or nested too deeply.
-    pub fn create(self, new: CreateCollection) -> BoxFuture<'p, Result<Collection>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(
-                actor,
-                Right::CreateIn(org.clone(), new.parent.as_deref().map(Into::into)),
-                async move {
-                    let untitled = CollectionTitle::cut("Untitled")
-                        .ok_or_else(|| Error::internal("the constant title is within the limit"))?;
-                    let now = platform.now();
-                    let record = CollectionRecord {
-                        id: platform.id(),
-                        organization: org.clone(),
-                        parent: None,
-                        rank: crate::model::Rank::at_time(now),
-                        title: new.title.unwrap_or(untitled),
-                        description: None,
-                        default_level: Default::default(),
-                        created_by: actor.require_user()?.clone(),
-                        created_at: now,
-                    };
-                    let id = record.id.clone();
-                    let create = CollectionCreation { actor: actor.clone(), record, parent: new.parent };
-                    platform.write_collection(actor, &create, &id).await
-                },
-            );
-            done.await
-        })
+    #[boxed]
+    pub async fn create(self, new: CreateCollection) -> Result<Collection> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(
+            actor,
+            Right::CreateIn(org.clone(), new.parent.as_deref().map(Into::into)),
+            async move {
+                let untitled = CollectionTitle::cut("Untitled")
+                    .ok_or_else(|| Error::internal("the constant title is within the limit"))?;
+                let now = platform.now();
+                let record = CollectionRecord {
+                    id: platform.id(),
+                    organization: org.clone(),
+                    parent: None,
+                    rank: crate::model::Rank::at_time(now),
+                    title: new.title.unwrap_or(untitled),
+                    description: None,
+                    default_level: Default::default(),
+                    created_by: actor.require_user()?.clone(),
+                    created_at: now,
+                };
+                let id = record.id.clone();
+                let create = CollectionCreation { actor: actor.clone(), record, parent: new.parent };
+                platform.write_collection(actor, &create, &id).await
+            },
+        );
+        done.await
     }
 }
 
 impl<'p> CollectionHandle<'p> {
     /// Lists the spaces directly in a collection that the actor may see, in order.
-    pub fn list_spaces(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Space>>> {
-        Box::pin(async move {
-            let Self { caller, collection: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let org = access::collection(&tx, actor, id).await?.collection().organization.clone();
-            let resolver = AccessResolver::new(access::org(&tx, actor, &org).await?, actor);
-            let walk = Walk::new(Parent::In(id), (Wanted::Spaces, Reach::Direct), page)?;
-            platform.walked_spaces(&tx, resolver, walk, None).await
-        })
+    #[boxed]
+    pub async fn list_spaces(self, page: &'p PageRequest) -> Result<Page<Space>> {
+        let Self { caller, collection: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let org = access::collection(&tx, actor, id).await?.collection().organization.clone();
+        let resolver = AccessResolver::new(access::org(&tx, actor, &org).await?, actor);
+        let walk = Walk::new(Parent::In(id), (Wanted::Spaces, Reach::Direct), page)?;
+        platform.walked_spaces(&tx, resolver, walk, None).await
     }
 
     /// Reads a collection.
-    pub fn get(self) -> BoxFuture<'p, Result<Collection>> {
-        Box::pin(async move {
-            let Self { caller, collection: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            platform.collection_seen(&tx, actor, id).await
-        })
+    #[boxed]
+    pub async fn get(self) -> Result<Collection> {
+        let Self { caller, collection: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        platform.collection_seen(&tx, actor, id).await
     }
 
     /// Changes a collection. Omitted fields are left unchanged.
@@ -147,18 +144,13 @@ impl<'p> CollectionHandle<'p> {
     /// # Errors
     /// `Forbidden` without the role `create` on it, and for a level above the actor's role; `Precondition` for a level
     /// that would hide it from the actor.
-    pub fn update(self, change: UpdateCollection) -> BoxFuture<'p, Result<Collection>> {
-        Box::pin(async move {
-            let Self { caller, collection: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            platform
-                .write_collection(
-                    actor,
-                    &CollectionUpdate { actor: actor.clone(), id: id.clone(), change },
-                    id,
-                )
-                .await
-        })
+    #[boxed]
+    pub async fn update(self, change: UpdateCollection) -> Result<Collection> {
+        let Self { caller, collection: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        platform
+            .write_collection(actor, &CollectionUpdate { actor: actor.clone(), id: id.clone(), change }, id)
+            .await
     }
 
     /// Deletes a collection. Its content, including deleted spaces, moves to its parent in the same order.
@@ -168,20 +160,19 @@ impl<'p> CollectionHandle<'p> {
     /// # Errors
     /// `Forbidden` without the role `create` on it, or on its parent if it has content; `Conflict` if the content does
     /// not fit into the parent.
-    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let Self { caller, collection: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let operation = CollectionDeletion {
-                actor: actor.clone(),
-                id: id.clone(),
-                now: platform.now(),
-                job: platform.id(),
-            };
-            let done = platform
-                .change(actor, &operation, |seen| Box::pin(platform.collection_seen(seen.tx, actor, id)));
-            Error::existed(done.await)
-        })
+    #[boxed]
+    pub async fn delete(self) -> Result<bool> {
+        let Self { caller, collection: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let operation = CollectionDeletion {
+            actor: actor.clone(),
+            id: id.clone(),
+            now: platform.now(),
+            job: platform.id(),
+        };
+        let done =
+            platform.change(actor, &operation, |seen| Box::pin(platform.collection_seen(seen.tx, actor, id)));
+        Error::existed(done.await)
     }
 
     /// Moves a collection with its content to another collection, to the top of its organization, or to another
@@ -193,14 +184,12 @@ impl<'p> CollectionHandle<'p> {
     /// `Forbidden` without the role `create` on it, on its parent and on the new parent; `Invalid` for a request
     /// without a target, or with an unknown one; `Conflict` if it would become its own ancestor, be nested too deeply,
     /// move to another organization, or exceed the capacity of the parent.
-    pub fn move_to(self, request: MoveContent) -> BoxFuture<'p, Result<Collection>> {
-        Box::pin(async move {
-            let Self { caller, collection: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let moved =
-                ContentMove::new(actor, ContentTarget::Collection(id.clone()), request, platform.now())?;
-            platform.write_collection(actor, &moved, id).await
-        })
+    #[boxed]
+    pub async fn move_to(self, request: MoveContent) -> Result<Collection> {
+        let Self { caller, collection: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let moved = ContentMove::new(actor, ContentTarget::Collection(id.clone()), request, platform.now())?;
+        platform.write_collection(actor, &moved, id).await
     }
 
     /// Transfers a collection with its content to the top level of another organization. Explicit roles on any
@@ -210,15 +199,14 @@ impl<'p> CollectionHandle<'p> {
     /// `NotFound`, also for the other organization; `Forbidden` without the role `create` in both organizations and on
     /// everything in the collection; `Conflict` if it belongs to that organization already; `Precondition` if a space
     /// in it is deleted, on a site or being imported, or if it has too much content.
-    pub fn transfer(self, request: TransferContent) -> BoxFuture<'p, Result<Collection>> {
-        Box::pin(async move {
-            let Self { caller, collection: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let child = ContentTarget::Collection(id.clone());
-            let to = request.organization;
-            let transfer = Transfer { actor: actor.clone(), child, to, now: platform.now() };
-            platform.write_collection(actor, &transfer, id).await
-        })
+    #[boxed]
+    pub async fn transfer(self, request: TransferContent) -> Result<Collection> {
+        let Self { caller, collection: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let child = ContentTarget::Collection(id.clone());
+        let to = request.organization;
+        let transfer = Transfer { actor: actor.clone(), child, to, now: platform.now() };
+        platform.write_collection(actor, &transfer, id).await
     }
 }
 

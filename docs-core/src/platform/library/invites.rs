@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    Error, ErrorKind, Result,
     model::{
         CollectionInvite, ContentTarget, CreateLinkInvite, InviteId, InviteObject, LinkInvite, MemberInvite,
         OrgId, Patch, Role, SpaceInvite, ToCollection, ToOrganization, ToSpace, UpdateLinkInvite,
@@ -28,26 +29,25 @@ impl<'p> Invites<'p> {
     ///
     /// # Errors
     /// `Forbidden` unless the actor is an administrator of the organization.
-    pub fn list_links(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<MemberInvite>>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let access = access::org(&tx, actor, org).await?;
-            access.require(OrgAction::Administrate)?;
-            let prefix = LinkInviteRecord::of_org(org);
-            let mut list = Lister::new(ListSpec::new(tag::LINK_INVITES, prefix), page)?;
-            while let Some(rows) = list.rows(&tx).await? {
-                let keys: Vec<Key> = LinkInviteRecord::named_by_all(&rows);
-                let found = tx.get_many::<LinkInviteRecord>(&keys).await?;
-                let shown = |link: Arc<LinkInviteRecord>| match link.gives {
-                    LinkGives::Member(role) => Some(member_invite(&link, role, &access)),
-                    LinkGives::Content(..) => None,
-                };
-                list.offer_all(&rows, found.into_iter().map(|link| link.and_then(shown)));
-            }
-            list.finish(&tx, None).await
-        })
+    #[boxed]
+    pub async fn list_links(self, page: &'p PageRequest) -> Result<Page<MemberInvite>> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let access = access::org(&tx, actor, org).await?;
+        access.require(OrgAction::Administrate)?;
+        let prefix = LinkInviteRecord::of_org(org);
+        let mut list = Lister::new(ListSpec::new(tag::LINK_INVITES, prefix), page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let keys: Vec<Key> = LinkInviteRecord::named_by_all(&rows);
+            let found = tx.get_many::<LinkInviteRecord>(&keys).await?;
+            let shown = |link: Arc<LinkInviteRecord>| match link.gives {
+                LinkGives::Member(role) => Some(member_invite(&link, role, &access)),
+                LinkGives::Content(..) => None,
+            };
+            list.offer_all(&rows, found.into_iter().map(|link| link.and_then(shown)));
+        }
+        list.finish(&tx, None).await
     }
 
     /// Creates an invite link to the organization with a role, or to one of its spaces or collections with a level.
@@ -59,29 +59,26 @@ impl<'p> Invites<'p> {
     /// `Forbidden` unless the actor is an administrator of the organization, or has the role `create` on the content
     /// and grants no more than their own role; `Conflict` while the organization has disabled invite links; `Invalid`
     /// for a link with missing or contradictory fields, or with unknown content.
-    pub fn create_link(self, new: CreateLinkInvite) -> BoxFuture<'p, Result<LinkInvite>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let gives = gives(&new)?;
-            let done = platform.once(actor, Right::Link(org.clone(), gives.clone()), async move {
-                let link = LinkInviteRecord {
-                    id: platform.id(),
-                    organization: org.clone(),
-                    gives,
-                    vouched_by: actor.require_user()?.clone(),
-                    created_at: platform.now(),
-                };
-                let id = link.id.clone();
-                let create = LinkInviteCreation { actor: actor.clone(), link };
-                platform
-                    .write_and_show(actor, &create, |done| {
-                        Box::pin(platform.link_seen(done.tx, actor, org, &id))
-                    })
-                    .await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn create_link(self, new: CreateLinkInvite) -> Result<LinkInvite> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let gives = gives(&new)?;
+        let done = platform.once(actor, Right::Link(org.clone(), gives.clone()), async move {
+            let link = LinkInviteRecord {
+                id: platform.id(),
+                organization: org.clone(),
+                gives,
+                vouched_by: actor.require_user()?.clone(),
+                created_at: platform.now(),
+            };
+            let id = link.id.clone();
+            let create = LinkInviteCreation { actor: actor.clone(), link };
+            platform
+                .write_and_show(actor, &create, |done| Box::pin(platform.link_seen(done.tx, actor, org, &id)))
+                .await
+        });
+        done.await
     }
 }
 
@@ -90,13 +87,12 @@ impl<'p> InviteHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`, also if its content is deleted; `Forbidden` for actors who could not have created it.
-    pub fn get(self) -> BoxFuture<'p, Result<LinkInvite>> {
-        Box::pin(async move {
-            let Self { caller, org, invite: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            platform.link_seen(&tx, actor, org, id).await
-        })
+    #[boxed]
+    pub async fn get(self) -> Result<LinkInvite> {
+        let Self { caller, org, invite: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        platform.link_seen(&tx, actor, org, id).await
     }
 
     /// Changes the grant of an invite link. Users who already joined by it keep their role.
@@ -106,15 +102,14 @@ impl<'p> InviteHandle<'p> {
     /// # Errors
     /// `Forbidden` as for [creating](crate::platform::Invites::create_link) it; `Invalid` for a role if the link has a
     /// level, or a level if it has a role.
-    pub fn update(self, change: UpdateLinkInvite) -> BoxFuture<'p, Result<LinkInvite>> {
-        Box::pin(async move {
-            let Self { caller, org, invite: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let update = LinkInviteUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
-            platform
-                .change_and_show(actor, &update, |done| Box::pin(platform.link_seen(done.tx, actor, org, id)))
-                .await
-        })
+    #[boxed]
+    pub async fn update(self, change: UpdateLinkInvite) -> Result<LinkInvite> {
+        let Self { caller, org, invite: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let update = LinkInviteUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
+        platform
+            .change_and_show(actor, &update, |done| Box::pin(platform.link_seen(done.tx, actor, org, id)))
+            .await
     }
 
     /// Deletes an invite link or the invitation of an address. It can no longer be used to join.
@@ -124,13 +119,12 @@ impl<'p> InviteHandle<'p> {
     /// # Errors
     /// `Forbidden` as for [creating](crate::platform::Invites::create_link) a link, or unless the actor is an
     /// administrator of the organization.
-    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let Self { caller, org, invite: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let operation = LinkInviteDeletion { actor: actor.clone(), org: org.clone(), id: id.clone() };
-            Error::existed(platform.write(actor, &operation).await)
-        })
+    #[boxed]
+    pub async fn delete(self) -> Result<bool> {
+        let Self { caller, org, invite: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let operation = LinkInviteDeletion { actor: actor.clone(), org: org.clone(), id: id.clone() };
+        Error::existed(platform.write(actor, &operation).await)
     }
 }
 

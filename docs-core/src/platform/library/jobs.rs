@@ -2,8 +2,10 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use docs_macros::boxed;
+
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{Job, JobId, JobObject, JobResult, JobState, OrgId, SpaceId, User, UserId},
     platform::{
         access,
@@ -22,36 +24,34 @@ impl<'p> SpaceHandle<'p> {
     ///
     /// # Errors
     /// `Forbidden` without the role `edit`.
-    pub fn list_jobs(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Job>>> {
-        Box::pin(async move {
-            let Self { caller, space } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let proof = access::space(&tx, actor, space).await?.require(SpaceAction::Edit)?;
-            let prefix = JobRecord::of_subject(space.as_str());
-            let mut list = Lister::new(ListSpec { rev: true, ..ListSpec::new(tag::JOBS, prefix) }, page)?;
-            list.fill(&tx, |_| true).await?;
-            let page = list.finish(&tx, None).await?;
-            let items = platform.job_views(&tx, (actor, &proof.space().organization), &page.items).await?;
-            Ok(Page { items, next: page.next, count: page.count })
-        })
+    #[boxed]
+    pub async fn list_jobs(self, page: &'p PageRequest) -> Result<Page<Job>> {
+        let Self { caller, space } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let proof = access::space(&tx, actor, space).await?.require(SpaceAction::Edit)?;
+        let prefix = JobRecord::of_subject(space.as_str());
+        let mut list = Lister::new(ListSpec { rev: true, ..ListSpec::new(tag::JOBS, prefix) }, page)?;
+        list.fill(&tx, |_| true).await?;
+        let page = list.finish(&tx, None).await?;
+        let items = platform.job_views(&tx, actor, &proof.space().organization, &page.items).await?;
+        Ok(Page { items, next: page.next, count: page.count })
     }
 
     /// Reads a job of a space with its log.
     ///
     /// # Errors
     /// `Forbidden` without the role `edit`.
-    pub fn get_job(self, id: &'p JobId) -> BoxFuture<'p, Result<Job>> {
-        Box::pin(async move {
-            let Self { caller, space } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let proof = access::space(&tx, actor, space).await?.require(SpaceAction::Edit)?;
-            let job: Option<Arc<JobRecord>> = tx.get(&JobRecord::at(id)).await?;
-            let job = job.filter(|job| job.listed && job.subject == space.as_str());
-            let job = job.ok_or_else(|| Error::not_found("job"))?;
-            platform.job_with_log(&tx, (actor, Some(&proof.space().organization)), &job).await
-        })
+    #[boxed]
+    pub async fn get_job(self, id: &'p JobId) -> Result<Job> {
+        let Self { caller, space } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let proof = access::space(&tx, actor, space).await?.require(SpaceAction::Edit)?;
+        let job: Option<Arc<JobRecord>> = tx.get(&JobRecord::at(id)).await?;
+        let job = job.filter(|job| job.listed && job.subject == space.as_str());
+        let job = job.ok_or_else(|| Error::not_found("job"))?;
+        platform.job_with_log(&tx, actor, Some(&proof.space().organization), &job).await
     }
 }
 
@@ -60,15 +60,14 @@ impl<'p> Caller<'p> {
     ///
     /// # Errors
     /// `Forbidden` for users.
-    pub fn get_job(self, id: &'p JobId) -> BoxFuture<'p, Result<Job>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.platform, &self.actor());
-            actor.require_platform()?;
-            let tx = platform.read().await?;
-            let job: Option<Arc<JobRecord>> = tx.get(&JobRecord::at(id)).await?;
-            let job = job.ok_or_else(|| Error::not_found("job"))?;
-            platform.job_with_log(&tx, (actor, None), &job).await
-        })
+    #[boxed]
+    pub async fn get_job(self, id: &'p JobId) -> Result<Job> {
+        let (platform, actor) = (self.platform, &self.actor());
+        actor.require_platform()?;
+        let tx = platform.read().await?;
+        let job: Option<Arc<JobRecord>> = tx.get(&JobRecord::at(id)).await?;
+        let job = job.ok_or_else(|| Error::not_found("job"))?;
+        platform.job_with_log(&tx, actor, None, &job).await
     }
 }
 
@@ -76,7 +75,8 @@ impl Platform {
     async fn job_with_log(
         &self,
         tx: &Tx,
-        (actor, org): (&Actor, Option<&OrgId>),
+        actor: &Actor,
+        org: Option<&OrgId>,
         job: &Arc<JobRecord>,
     ) -> Result<Job> {
         let people: Vec<UserId> = job.by.iter().cloned().collect();
@@ -91,7 +91,8 @@ impl Platform {
     async fn job_views(
         &self,
         tx: &Tx,
-        (actor, org): (&Actor, &OrgId),
+        actor: &Actor,
+        org: &OrgId,
         jobs: &[Arc<JobRecord>],
     ) -> Result<Vec<Job>> {
         let people: BTreeSet<&UserId> = jobs.iter().filter_map(|job| job.by.as_ref()).collect();

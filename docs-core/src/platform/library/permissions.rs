@@ -5,10 +5,11 @@ mod touched;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 use self::touched::Touched;
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{
         ContentTarget, Grantee, Invite, OrgId, Patch, Role, TeamId, TeamPermission, Timestamp,
         UpdatePermission, UserId, UserPermission,
@@ -44,37 +45,36 @@ impl<'p> Permissions<'p> {
     /// `Forbidden` without the role `create` on the content, for a role above the actor's own, for users whose role is
     /// above it, and for teams with such members whose role would change; `Invalid` for users who are not members of
     /// the organization, and for unknown teams; `Conflict` for too many teams.
-    pub fn invite(self, invite: Invite) -> BoxFuture<'p, Result<()>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let content = &self.content.to_target();
-            let done = platform.once(actor, Right::Permissions(content.clone()), async move {
-                if invite.users.is_none() && invite.teams.is_none() {
-                    return Err(Error::invalid("users", "is required, unless `teams` is given"));
+    #[boxed]
+    pub async fn invite(self, invite: Invite) -> Result<()> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let content = &self.content.to_target();
+        let done = platform.once(actor, Right::Permissions(content.clone()), async move {
+            if invite.users.is_none() && invite.teams.is_none() {
+                return Err(Error::invalid("users", "is required, unless `teams` is given"));
+            }
+            let (users, teams) = (invite.users, invite.teams);
+            let mut sum = 0;
+            for (field, names) in [("users", &users), ("teams", &teams)] {
+                let Some(names) = names else { continue };
+                sum += names.len();
+                if names.is_empty() {
+                    return Err(Error::invalid(field, "must have at least one entry"));
                 }
-                let (users, teams) = (invite.users, invite.teams);
-                let mut sum = 0;
-                for (field, names) in [("users", &users), ("teams", &teams)] {
-                    let Some(names) = names else { continue };
-                    sum += names.len();
-                    if names.is_empty() {
-                        return Err(Error::invalid(field, "must have at least one entry"));
-                    }
-                    if sum > MAX_INVITED {
-                        let what = format_args!(
-                            "a request must have at most {MAX_INVITED} users and teams; send the rest in \
+                if sum > MAX_INVITED {
+                    let what = format_args!(
+                        "a request must have at most {MAX_INVITED} users and teams; send the rest in \
                              another request"
-                        );
-                        return Err(Error::invalid(field, what));
-                    }
+                    );
+                    return Err(Error::invalid(field, what));
                 }
-                let (users, teams) = (users.unwrap_or_default(), teams.unwrap_or_default());
-                let (content, now) = (content.clone(), platform.now());
-                let give = GrantRoles { actor: actor.clone(), content, users, teams, role: invite.role, now };
-                platform.write_and_show(actor, &give, |_| at_once(Ok(()))).await
-            });
-            done.await
-        })
+            }
+            let (users, teams) = (users.unwrap_or_default(), teams.unwrap_or_default());
+            let (content, now) = (content.clone(), platform.now());
+            let give = GrantRoles { actor: actor.clone(), content, users, teams, role: invite.role, now };
+            platform.write_and_show(actor, &give, |_| at_once(Ok(()))).await
+        });
+        done.await
     }
 
     /// Changes or removes the explicit role of a user or team on content.
@@ -82,98 +82,93 @@ impl<'p> Permissions<'p> {
     /// # Errors
     /// `NotFound`, also if no role was set; `Forbidden` as for
     /// [`Permissions::invite`](crate::platform::Permissions::invite).
-    pub fn update(self, grantee: &'p Grantee, change: UpdatePermission) -> BoxFuture<'p, Result<()>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let content = &self.content.to_target();
-            let (content, grantee) = (content.clone(), grantee.clone());
-            let change = PermissionUpdate {
-                actor: actor.clone(),
-                content,
-                grantee,
-                role: change.role,
-                now: platform.now(),
-            };
-            platform.write(actor, &change).await
-        })
+    #[boxed]
+    pub async fn update(self, grantee: &'p Grantee, change: UpdatePermission) -> Result<()> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let content = &self.content.to_target();
+        let (content, grantee) = (content.clone(), grantee.clone());
+        let change = PermissionUpdate {
+            actor: actor.clone(),
+            content,
+            grantee,
+            role: change.role,
+            now: platform.now(),
+        };
+        platform.write(actor, &change).await
     }
 
     /// Removes the explicit role of a user or team on content. Returns `false` if there was no role.
     ///
     /// # Errors
     /// `Forbidden` as for [`Permissions::invite`](crate::platform::Permissions::invite).
-    pub fn remove(self, grantee: &'p Grantee) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let change = UpdatePermission { role: Patch::Clear };
-            Error::existed(self.update(grantee, change).await)
-        })
+    #[boxed]
+    pub async fn remove(self, grantee: &'p Grantee) -> Result<bool> {
+        let change = UpdatePermission { role: Patch::Clear };
+        Error::existed(self.update(grantee, change).await)
     }
 
     /// Lists the users with an explicit role on content.
     ///
     /// # Errors
     /// `Forbidden` for guests, who may not see each other.
-    pub fn list_users(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<UserPermission>>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let content = &self.content.to_target();
-            let tx = platform.read().await?;
-            let seen = seen(&tx, actor, content).await?;
-            let mut list =
-                Lister::new(ListSpec::new(tag::USER_GRANTS, GrantRecord::users_of(content.id())), page)?;
-            while let Some(rows) = list.rows(&tx).await? {
-                let mut grants: Vec<(UserId, Role)> = Vec::with_capacity(rows.len());
-                for (_, value) in &rows {
-                    let grant: Arc<GrantRecord> = decode(value.clone())?;
-                    let Grantee::User(user) = &grant.grantee else { return Err(misplaced()) };
-                    grants.push((user.clone(), grant.role));
-                }
-                let org = &seen.org.org().id;
-                let keys: Vec<Key> = grants.iter().map(|(user, _)| MemberRecord::at(org, user)).collect();
-                let members = tx.get_values(&keys).await?;
-                // A former member has no role, even while a job still removes it.
-                list.offer_all(
-                    &rows,
-                    grants.into_iter().zip(members).map(|(grant, member)| member.map(|_| grant)),
-                );
+    #[boxed]
+    pub async fn list_users(self, page: &'p PageRequest) -> Result<Page<UserPermission>> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let content = &self.content.to_target();
+        let tx = platform.read().await?;
+        let seen = seen(&tx, actor, content).await?;
+        let mut list =
+            Lister::new(ListSpec::new(tag::USER_GRANTS, GrantRecord::users_of(content.id())), page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let mut grants: Vec<(UserId, Role)> = Vec::with_capacity(rows.len());
+            for (_, value) in &rows {
+                let grant: Arc<GrantRecord> = decode(value.clone())?;
+                let Grantee::User(user) = &grant.grantee else { return Err(misplaced()) };
+                grants.push((user.clone(), grant.role));
             }
-            let page = list.finish(&tx, None).await?;
-            platform.user_permissions(&tx, page).await
-        })
+            let org = &seen.org.org().id;
+            let keys: Vec<Key> = grants.iter().map(|(user, _)| MemberRecord::at(org, user)).collect();
+            let members = tx.get_values(&keys).await?;
+            // A former member has no role, even while a job still removes it.
+            list.offer_all(
+                &rows,
+                grants.into_iter().zip(members).map(|(grant, member)| member.map(|_| grant)),
+            );
+        }
+        let page = list.finish(&tx, None).await?;
+        platform.user_permissions(&tx, page).await
     }
 
     /// Lists the teams with an explicit role on content.
     ///
     /// # Errors
     /// Same as [`Permissions::list_users`](crate::platform::Permissions::list_users).
-    pub fn list_teams(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<TeamPermission>>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let content = &self.content.to_target();
-            let tx = platform.read().await?;
-            let seen = seen(&tx, actor, content).await?;
-            let mut list =
-                Lister::new(ListSpec::new(tag::TEAM_GRANTS, GrantRecord::teams_of(content.id())), page)?;
-            while let Some(rows) = list.rows(&tx).await? {
-                let mut grants: Vec<(TeamId, Role)> = Vec::with_capacity(rows.len());
-                for (_, value) in &rows {
-                    let grant: Arc<GrantRecord> = decode(value.clone())?;
-                    let Grantee::Team(team) = &grant.grantee else { return Err(misplaced()) };
-                    grants.push((team.clone(), grant.role));
-                }
-                let keys: Vec<Key> = grants.iter().map(|(team, _)| TeamRecord::at(team)).collect();
-                let teams = tx.get_many::<TeamRecord>(&keys).await?;
-                let given =
-                    grants.into_iter().zip(teams).map(|((_, role), team)| team.map(|team| (team, role)));
-                list.offer_all(&rows, given);
+    #[boxed]
+    pub async fn list_teams(self, page: &'p PageRequest) -> Result<Page<TeamPermission>> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let content = &self.content.to_target();
+        let tx = platform.read().await?;
+        let seen = seen(&tx, actor, content).await?;
+        let mut list =
+            Lister::new(ListSpec::new(tag::TEAM_GRANTS, GrantRecord::teams_of(content.id())), page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let mut grants: Vec<(TeamId, Role)> = Vec::with_capacity(rows.len());
+            for (_, value) in &rows {
+                let grant: Arc<GrantRecord> = decode(value.clone())?;
+                let Grantee::Team(team) = &grant.grantee else { return Err(misplaced()) };
+                grants.push((team.clone(), grant.role));
             }
-            let page = list.finish(&tx, None).await?;
-            let (teams, roles): (Vec<_>, Vec<_>) = page.items.into_iter().unzip();
-            let shown = platform.team_views(&tx, &seen.org, actor, &teams).await?;
-            let items =
-                shown.into_iter().zip(roles).map(|(team, permission)| TeamPermission { permission, team });
-            Ok(Page { items: items.collect(), next: page.next, count: page.count })
-        })
+            let keys: Vec<Key> = grants.iter().map(|(team, _)| TeamRecord::at(team)).collect();
+            let teams = tx.get_many::<TeamRecord>(&keys).await?;
+            let given = grants.into_iter().zip(teams).map(|((_, role), team)| team.map(|team| (team, role)));
+            list.offer_all(&rows, given);
+        }
+        let page = list.finish(&tx, None).await?;
+        let (teams, roles): (Vec<_>, Vec<_>) = page.items.into_iter().unzip();
+        let shown = platform.team_views(&tx, &seen.org, actor, &teams).await?;
+        let items =
+            shown.into_iter().zip(roles).map(|(team, permission)| TeamPermission { permission, team });
+        Ok(Page { items: items.collect(), next: page.next, count: page.count })
     }
 
     /// Lists all members with access to content from any source, with their effective role; `role` selects one role.
@@ -182,35 +177,30 @@ impl<'p> Permissions<'p> {
     ///
     /// # Errors
     /// Same as [`Permissions::list_users`](crate::platform::Permissions::list_users).
-    pub fn list(
-        self,
-        role: Option<Role>,
-        page: &'p PageRequest,
-    ) -> BoxFuture<'p, Result<Page<UserPermission>>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let content = &self.content.to_target();
-            let tx = platform.read().await?;
-            let seen = seen(&tx, actor, content).await?;
-            let audience = Audience::of(&tx, content).await?;
-            let prefix = KeyBuf::new(MemberRecord::KIND).part(seen.org.org().id.as_str());
-            let identity = list_identities::members_with_role(content, role);
-            let mut list = Lister::new(ListSpec { prefix, rev: false, identity }, page)?;
-            while let Some(rows) = list.rows(&tx).await? {
-                let mut members: Vec<Arc<MemberRecord>> = Vec::with_capacity(rows.len());
-                for (_, value) in &rows {
-                    members.push(decode(value.clone())?);
-                }
-                let roles = audience.roles(&tx, &members).await?;
-                let having = members.iter().zip(roles).map(|(member, has)| {
-                    let has = has.filter(|has| role.is_none_or(|role| role == *has));
-                    has.map(|has| (member.user.clone(), has))
-                });
-                list.offer_all(&rows, having);
+    #[boxed]
+    pub async fn list(self, role: Option<Role>, page: &'p PageRequest) -> Result<Page<UserPermission>> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let content = &self.content.to_target();
+        let tx = platform.read().await?;
+        let seen = seen(&tx, actor, content).await?;
+        let audience = Audience::of(&tx, content).await?;
+        let prefix = KeyBuf::new(MemberRecord::KIND).part(seen.org.org().id.as_str());
+        let identity = list_identities::members_with_role(content, role);
+        let mut list = Lister::new(ListSpec { prefix, rev: false, identity }, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let mut members: Vec<Arc<MemberRecord>> = Vec::with_capacity(rows.len());
+            for (_, value) in &rows {
+                members.push(decode(value.clone())?);
             }
-            let page = list.finish(&tx, None).await?;
-            platform.user_permissions(&tx, page).await
-        })
+            let roles = audience.roles(&tx, &members).await?;
+            let having = members.iter().zip(roles).map(|(member, has)| {
+                let has = has.filter(|has| role.is_none_or(|role| role == *has));
+                has.map(|has| (member.user.clone(), has))
+            });
+            list.offer_all(&rows, having);
+        }
+        let page = list.finish(&tx, None).await?;
+        platform.user_permissions(&tx, page).await
     }
 }
 

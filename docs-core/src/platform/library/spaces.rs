@@ -7,6 +7,8 @@ mod trash;
 
 use std::sync::Arc;
 
+use docs_macros::boxed;
+
 pub(in crate::platform) use self::trash::MarkTrash;
 use self::{
     duplicate::DuplicateSpace,
@@ -52,20 +54,19 @@ impl<'p> Spaces<'p> {
     /// # Errors
     ///
     /// `NotFound` unless the actor is a member.
-    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Space>>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let access = access::org(&tx, actor, org).await?;
-            // The total number is returned only to those who may see all spaces.
-            let count = match access.require(OrgAction::Administrate) {
-                Ok(_) => u64::try_from(tx.number(&SpaceRecord::count_in(org)).await?).ok(),
-                Err(_) => None,
-            };
-            let walk = Walk::new(Parent::Top(org), (Wanted::Spaces, Reach::Nested), page)?;
-            platform.walked_spaces(&tx, AccessResolver::new(access, actor), walk, count).await
-        })
+    #[boxed]
+    pub async fn list(self, page: &'p PageRequest) -> Result<Page<Space>> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let access = access::org(&tx, actor, org).await?;
+        // The total number is returned only to those who may see all spaces.
+        let count = match access.require(OrgAction::Administrate) {
+            Ok(_) => u64::try_from(tx.number(&SpaceRecord::count_in(org)).await?).ok(),
+            Err(_) => None,
+        };
+        let walk = Walk::new(Parent::Top(org), (Wanted::Spaces, Reach::Nested), page)?;
+        platform.walked_spaces(&tx, AccessResolver::new(access, actor), walk, count).await
     }
 
     /// Creates a space with empty content, last in its parent.
@@ -93,31 +94,30 @@ impl<'p> Spaces<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn create(self, new: CreateSpace) -> BoxFuture<'p, Result<Space>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(
-                actor,
-                Right::CreateIn(org.clone(), new.parent.as_deref().map(Into::into)),
-                async move {
-                    let domain = {
-                        let tx = platform.read().await?;
-                        room_in(&tx, actor, org, new.parent.as_deref()).await?;
-                        access::org(&tx, actor, org).await?.org().domain.clone()
-                    };
-                    let storing = platform.storing();
-                    let root = platform.content().empty_root(&domain).await?;
-                    let record = platform.new_space(actor, org, &new, (domain, root))?;
-                    let (actor, id) = (actor.clone(), record.id.clone());
-                    let create =
-                        SpaceCreation { by: record.created_by.clone(), record, parent: new.parent, actor };
-                    platform.require_stored(storing)?;
-                    platform.write_space(&create.actor, &create, &id).await
-                },
-            );
-            done.await
-        })
+    #[boxed]
+    pub async fn create(self, new: CreateSpace) -> Result<Space> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(
+            actor,
+            Right::CreateIn(org.clone(), new.parent.as_deref().map(Into::into)),
+            async move {
+                let domain = {
+                    let tx = platform.read().await?;
+                    room_in(&tx, actor, org, new.parent.as_deref()).await?;
+                    access::org(&tx, actor, org).await?.org().domain.clone()
+                };
+                let storing = platform.storing();
+                let root = platform.content().empty_root(&domain).await?;
+                let record = platform.new_space(actor, org, &new, domain, root)?;
+                let (actor, id) = (actor.clone(), record.id.clone());
+                let create =
+                    SpaceCreation { by: record.created_by.clone(), record, parent: new.parent, actor };
+                platform.require_stored(storing)?;
+                platform.write_space(&create.actor, &create, &id).await
+            },
+        );
+        done.await
     }
 }
 
@@ -129,15 +129,14 @@ impl<'p> SpaceHandle<'p> {
 
     /// Reads a space with the key of a share link of the site that publishes it. Its published address contains the
     /// key.
-    pub fn get_shared(self, share_key: Option<&'p str>) -> BoxFuture<'p, Result<Space>> {
-        Box::pin(async move {
-            let Self { caller, space: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let mut space = platform.space_for(&tx, actor, (id, share_key)).await?;
-            SharedLink::find(platform, &tx, share_key).await?.lead_space(&mut space);
-            Ok(space)
-        })
+    #[boxed]
+    pub async fn get_shared(self, share_key: Option<&'p str>) -> Result<Space> {
+        let Self { caller, space: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let mut space = platform.space_for(&tx, actor, id, share_key).await?;
+        SharedLink::find(platform, &tx, share_key).await?.lead_space(&mut space);
+        Ok(space)
     }
 
     /// Changes a space. Omitted fields stay unchanged.
@@ -146,20 +145,19 @@ impl<'p> SpaceHandle<'p> {
     ///
     /// `Forbidden` without the role `create`, and for a level above the actor's role; `Precondition` for a level that
     /// would hide it from the actor; `Invalid` if both an emoji and an icon are given.
-    pub fn update(self, change: UpdateSpace) -> BoxFuture<'p, Result<Space>> {
-        Box::pin(async move {
-            let Self { caller, space: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            if matches!((&change.emoji, &change.icon), (Patch::Set(_), Patch::Set(_))) {
-                return Err(Error::invalid("icon", "must not be set together with `emoji`"));
-            }
-            let mut change = change;
-            if let Patch::Set(emoji) = &mut change.emoji {
-                *emoji = kept_emoji(emoji, "emoji")?;
-            }
-            let update = SpaceUpdate { actor: actor.clone(), id: id.clone(), change, now: platform.now() };
-            platform.write_space(actor, &update, id).await
-        })
+    #[boxed]
+    pub async fn update(self, change: UpdateSpace) -> Result<Space> {
+        let Self { caller, space: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        if matches!((&change.emoji, &change.icon), (Patch::Set(_), Patch::Set(_))) {
+            return Err(Error::invalid("icon", "must not be set together with `emoji`"));
+        }
+        let mut change = change;
+        if let Patch::Set(emoji) = &mut change.emoji {
+            *emoji = kept_emoji(emoji, "emoji")?;
+        }
+        let update = SpaceUpdate { actor: actor.clone(), id: id.clone(), change, now: platform.now() };
+        platform.write_space(actor, &update, id).await
     }
 
     /// Deletes a space. It can be restored within [`RESTORE_WINDOW`] (7 days) and is then purged. Returns `true` if
@@ -168,21 +166,20 @@ impl<'p> SpaceHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` without the role `create`.
-    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let Self { caller, space: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let operation = SpaceDeletion {
-                actor: actor.clone(),
-                id: id.clone(),
-                now: platform.now(),
-                job: platform.id(),
-                mark: platform.id(),
-            };
-            let done = platform
-                .change(actor, &operation, |seen| Box::pin(platform.space_for(seen.tx, actor, (id, None))));
-            Error::existed(done.await)
-        })
+    #[boxed]
+    pub async fn delete(self) -> Result<bool> {
+        let Self { caller, space: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let operation = SpaceDeletion {
+            actor: actor.clone(),
+            id: id.clone(),
+            now: platform.now(),
+            job: platform.id(),
+            mark: platform.id(),
+        };
+        let done =
+            platform.change(actor, &operation, |seen| Box::pin(platform.space_for(seen.tx, actor, id, None)));
+        Error::existed(done.await)
     }
 
     /// Restores a deleted space within [`RESTORE_WINDOW`].
@@ -191,14 +188,13 @@ impl<'p> SpaceHandle<'p> {
     ///
     /// `NotFound` after the window; `Forbidden` without the role `create`; `Conflict` if it is not deleted, or its
     /// collection has become full.
-    pub fn restore(self) -> BoxFuture<'p, Result<Space>> {
-        Box::pin(async move {
-            let Self { caller, space: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let (now, mark, sync) = (platform.now(), platform.id(), platform.id());
-            let restore = RestoreSpace { actor: actor.clone(), id: id.clone(), now, mark, sync };
-            platform.write_space(actor, &restore, id).await
-        })
+    #[boxed]
+    pub async fn restore(self) -> Result<Space> {
+        let Self { caller, space: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let (now, mark, sync) = (platform.now(), platform.id(), platform.id());
+        let restore = RestoreSpace { actor: actor.clone(), id: id.clone(), now, mark, sync };
+        platform.write_space(actor, &restore, id).await
     }
 
     /// Copies the content of a space to a new space directly after it. History, comments, change requests, grants and
@@ -208,18 +204,17 @@ impl<'p> SpaceHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` without the role `create` on the space and its parent; `Conflict` if the collection is full.
-    pub fn duplicate(self) -> BoxFuture<'p, Result<Space>> {
-        Box::pin(async move {
-            let Self { caller, space: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::Space(id.clone(), SpaceAction::Manage), async move {
-                let by = actor.require_user()?.clone();
-                let (of, id, head) = (id.clone(), platform.id(), platform.id());
-                let copy = DuplicateSpace { actor: actor.clone(), by, of, id, head, now: platform.now() };
-                platform.write_space(actor, &copy, &copy.id).await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn duplicate(self) -> Result<Space> {
+        let Self { caller, space: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::Space(id.clone(), SpaceAction::Manage), async move {
+            let by = actor.require_user()?.clone();
+            let (of, id, head) = (id.clone(), platform.id(), platform.id());
+            let copy = DuplicateSpace { actor: actor.clone(), by, of, id, head, now: platform.now() };
+            platform.write_space(actor, &copy, &copy.id).await
+        });
+        done.await
     }
 
     /// Moves a space to a collection, to the top of its organization, or within its parent. Without a position it
@@ -229,13 +224,12 @@ impl<'p> SpaceHandle<'p> {
     ///
     /// `Forbidden` without the role `create` on the space and on its old and new parent; `Invalid` for an empty request
     /// and for unknown targets; `Conflict` for a collection of another organization or a full one.
-    pub fn move_to(self, request: MoveContent) -> BoxFuture<'p, Result<Space>> {
-        Box::pin(async move {
-            let Self { caller, space: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let moved = ContentMove::new(actor, ContentTarget::Space(id.clone()), request, platform.now())?;
-            platform.write_space(actor, &moved, id).await
-        })
+    #[boxed]
+    pub async fn move_to(self, request: MoveContent) -> Result<Space> {
+        let Self { caller, space: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let moved = ContentMove::new(actor, ContentTarget::Space(id.clone()), request, platform.now())?;
+        platform.write_space(actor, &moved, id).await
     }
 
     /// Transfers a space to the top of another organization. Grants on it are removed.
@@ -245,22 +239,21 @@ impl<'p> SpaceHandle<'p> {
     /// `NotFound`, also for the other organization; `Forbidden` without the role `create` in both; `Conflict` if the
     /// space belongs to that organization already; `Precondition` if the space is deleted, on a site, translated or
     /// being imported.
-    pub fn transfer(self, request: TransferContent) -> BoxFuture<'p, Result<Space>> {
-        Box::pin(async move {
-            let Self { caller, space: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let child = ContentTarget::Space(id.clone());
-            let to = request.organization;
-            let transfer = Transfer { actor: actor.clone(), child, to, now: platform.now() };
-            platform.write_space(actor, &transfer, id).await
-        })
+    #[boxed]
+    pub async fn transfer(self, request: TransferContent) -> Result<Space> {
+        let Self { caller, space: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let child = ContentTarget::Space(id.clone());
+        let to = request.organization;
+        let transfer = Transfer { actor: actor.clone(), child, to, now: platform.now() };
+        platform.write_space(actor, &transfer, id).await
     }
 }
 
 impl Platform {
     /// Runs a write and returns the resulting space.
     async fn write_space<O: Operation>(&self, actor: &Actor, operation: &O, id: &SpaceId) -> Result<Space> {
-        self.change_and_show(actor, operation, |done| Box::pin(self.space_for(done.tx, actor, (id, None))))
+        self.change_and_show(actor, operation, |done| Box::pin(self.space_for(done.tx, actor, id, None)))
             .await
     }
 
@@ -270,7 +263,8 @@ impl Platform {
         actor: &Actor,
         org: &OrgId,
         new: &CreateSpace,
-        (domain, root): (String, Hash),
+        domain: String,
+        root: Hash,
     ) -> Result<SpaceRecord> {
         let now = self.now();
         let by = actor.require_user()?.clone();
@@ -311,7 +305,8 @@ impl Platform {
         &self,
         tx: &Tx,
         actor: &Actor,
-        (id, share_key): (&SpaceId, Option<&str>),
+        id: &SpaceId,
+        share_key: Option<&str>,
     ) -> Result<Space> {
         let visitor = match Visitor::of(actor, share_key) {
             Some(visitor) => visitor,
@@ -343,44 +338,38 @@ impl<'p> MemberHandle<'p> {
     ///
     /// # Errors
     /// `Forbidden` for other actors.
-    pub fn list_spaces(
-        self,
-        order: ListOrder,
-        page: &'p PageRequest,
-    ) -> BoxFuture<'p, Result<Page<MemberSpace>>> {
-        Box::pin(async move {
-            let Self { caller, org, user } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let access = access::org(&tx, actor, org).await?;
-            if actor.user() != Some(user) {
-                access.require(OrgAction::Administrate)?;
-            }
-            let member = find(&tx, org, user).await?;
-            let own = OrgAccess::of_member(Some(Arc::clone(access.org())), Some(&*member))?;
-            let (mut theirs, mut mine) =
-                (AccessResolver::of(own, Some(user.clone())), AccessResolver::new(access, actor));
-            let rev = order == ListOrder::Desc;
-            let spec = ListSpec {
-                prefix: SpaceRecord::of_org(org),
-                rev,
-                identity: list_identities::spaces_of_member(user),
-            };
-            let mut list = Lister::new(spec, page)?;
-            while let Some(rows) = list.rows(&tx).await? {
-                let keys: Vec<Key> = SpaceRecord::named_by_all(&rows);
-                let seen = theirs.spaces(&tx, tx.get_many::<SpaceRecord>(&keys).await?).await?;
-                list.offer_all(&rows, seen);
-            }
-            let page = list.finish(&tx, None).await?;
-            // Permissions in the views are those of the reader, which differ from the member's for an administrator.
-            let records = page.items.iter().map(|space| Some(Arc::clone(space.space()))).collect();
-            let seen: Vec<_> = mine.spaces(&tx, records).await?.into_iter().flatten().collect();
-            let shown = platform.space_views(&tx, &seen).await?;
-            let items = page.items.iter().zip(shown);
-            let items =
-                items.map(|(theirs, space)| MemberSpace { permission: theirs.role(), space }).collect();
-            Ok(Page { items, next: page.next, count: page.count })
-        })
+    #[boxed]
+    pub async fn list_spaces(self, order: ListOrder, page: &'p PageRequest) -> Result<Page<MemberSpace>> {
+        let Self { caller, org, user } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let access = access::org(&tx, actor, org).await?;
+        if actor.user() != Some(user) {
+            access.require(OrgAction::Administrate)?;
+        }
+        let member = find(&tx, org, user).await?;
+        let own = OrgAccess::of_member(Some(Arc::clone(access.org())), Some(&*member))?;
+        let (mut theirs, mut mine) =
+            (AccessResolver::of(own, Some(user.clone())), AccessResolver::new(access, actor));
+        let rev = order == ListOrder::Desc;
+        let spec = ListSpec {
+            prefix: SpaceRecord::of_org(org),
+            rev,
+            identity: list_identities::spaces_of_member(user),
+        };
+        let mut list = Lister::new(spec, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let keys: Vec<Key> = SpaceRecord::named_by_all(&rows);
+            let seen = theirs.spaces(&tx, tx.get_many::<SpaceRecord>(&keys).await?).await?;
+            list.offer_all(&rows, seen);
+        }
+        let page = list.finish(&tx, None).await?;
+        // Permissions in the views are those of the reader, which differ from the member's for an administrator.
+        let records = page.items.iter().map(|space| Some(Arc::clone(space.space()))).collect();
+        let seen: Vec<_> = mine.spaces(&tx, records).await?.into_iter().flatten().collect();
+        let shown = platform.space_views(&tx, &seen).await?;
+        let items = page.items.iter().zip(shown);
+        let items = items.map(|(theirs, space)| MemberSpace { permission: theirs.role(), space }).collect();
+        Ok(Page { items, next: page.next, count: page.count })
     }
 }

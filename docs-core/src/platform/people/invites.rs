@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
+use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{EmailInvite, InviteEmail, InviteId, InviteUsers, InvitedUsers, Patch, Role, Timestamp, UserId},
     platform::{
         access,
@@ -49,69 +50,67 @@ impl<'p> Invites<'p> {
     ///
     /// # Cancel safety
     /// Addresses are invited one by one, in order. Repeating the request continues with the rest.
-    pub fn send(self, new: InviteUsers) -> BoxFuture<'p, Result<InvitedUsers>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::Org(org.clone(), OrgAction::Administrate), async move {
-                let addresses = addresses(&new)?;
-                let by = actor.require_user()?;
-                let mut done = InvitedUsers::default();
-                let last = addresses.len() - 1;
-                for (at, (email, role)) in addresses.into_iter().enumerate() {
-                    let now = platform.now();
-                    let invite = EmailInviteRecord {
-                        id: platform.id(),
-                        organization: org.clone(),
-                        role: None,
-                        email: email.to_lowercase(),
-                        sso: new.sso == Some(true),
-                        created_by: by.clone(),
-                        created_at: now,
-                        expires_at: Timestamp::new(now.time() + INVITE_WINDOW),
-                    };
-                    let operation = InviteCreation { actor: actor.clone(), invite, role };
-                    // The stored response is that of the last address. A repetition before that point invites the
-                    // earlier addresses again, which changes nothing.
-                    done = if at < last {
-                        with(done, &email, platform.write(actor, &operation).await?)
-                    } else {
-                        let show = platform.write_and_show(actor, &operation, |invited| {
-                            at_once(Ok(with(done.clone(), &email, invited.out)))
-                        });
-                        show.await?
-                    };
-                }
-                Ok(done)
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn send(self, new: InviteUsers) -> Result<InvitedUsers> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::Org(org.clone(), OrgAction::Administrate), async move {
+            let addresses = addresses(&new)?;
+            let by = actor.require_user()?;
+            let mut done = InvitedUsers::default();
+            let last = addresses.len() - 1;
+            for (at, (email, role)) in addresses.into_iter().enumerate() {
+                let now = platform.now();
+                let invite = EmailInviteRecord {
+                    id: platform.id(),
+                    organization: org.clone(),
+                    role: None,
+                    email: email.to_lowercase(),
+                    sso: new.sso == Some(true),
+                    created_by: by.clone(),
+                    created_at: now,
+                    expires_at: Timestamp::new(now.time() + INVITE_WINDOW),
+                };
+                let operation = InviteCreation { actor: actor.clone(), invite, role };
+                // The stored response is that of the last address. A repetition before that point invites the
+                // earlier addresses again, which changes nothing.
+                done = if at < last {
+                    with(done, &email, platform.write(actor, &operation).await?)
+                } else {
+                    let show = platform.write_and_show(actor, &operation, |invited| {
+                        at_once(Ok(with(done.clone(), &email, invited.out)))
+                    });
+                    show.await?
+                };
+            }
+            Ok(done)
+        });
+        done.await
     }
 
     /// Lists the invited addresses of an organization that no user has yet, oldest invitation first.
     ///
     /// # Errors
     /// `Forbidden` unless the actor is an administrator of the organization.
-    pub fn list_emails(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<EmailInvite>>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            access::org(&tx, actor, org).await?.require(OrgAction::Administrate)?;
-            let prefix = EmailInviteRecord::of_org(org);
-            let mut list = Lister::new(ListSpec::new(tag::EMAIL_INVITES, prefix), page)?;
-            let now = platform.now();
-            list.fill(&tx, |invite: &EmailInviteRecord| invite.expires_at > now).await?;
-            let page = list.finish(&tx, None).await?;
-            Ok(page.map(|invite| EmailInvite {
-                id: invite.id.clone(),
-                email: invite.email.clone(),
-                role: invite.role,
-                sso: invite.sso,
-                created_at: invite.created_at,
-                expires_at: invite.expires_at,
-            }))
-        })
+    #[boxed]
+    pub async fn list_emails(self, page: &'p PageRequest) -> Result<Page<EmailInvite>> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        access::org(&tx, actor, org).await?.require(OrgAction::Administrate)?;
+        let prefix = EmailInviteRecord::of_org(org);
+        let mut list = Lister::new(ListSpec::new(tag::EMAIL_INVITES, prefix), page)?;
+        let now = platform.now();
+        list.fill(&tx, |invite: &EmailInviteRecord| invite.expires_at > now).await?;
+        let page = list.finish(&tx, None).await?;
+        Ok(page.map(|invite| EmailInvite {
+            id: invite.id.clone(),
+            email: invite.email.clone(),
+            role: invite.role,
+            sso: invite.sso,
+            created_at: invite.created_at,
+            expires_at: invite.expires_at,
+        }))
     }
 }
 

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    Error, ErrorKind, Result,
     model::{
         ContentTarget, Grantee, InviteId, JobId, JoinedOrganization, OrgId, Role, Timestamp, User, UserId,
     },
@@ -92,28 +93,27 @@ impl<'p> InviteHandle<'p> {
     /// `NotFound` for an invite that does not belong to the organization, that has expired or whose content is deleted,
     /// and for a link whose creator may not grant its role any more; `Forbidden` for an address that is not the user's,
     /// and for links if the organization has disabled them.
-    pub fn join(self) -> BoxFuture<'p, Result<JoinedOrganization>> {
-        Box::pin(async move {
-            let Self { caller, org, invite } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let user = actor.require_user()?.clone();
-            if !actor.reaches(org) {
-                return Err(Error::not_found("invite"));
-            }
-            platform
-                .write(
-                    actor,
-                    &JoinWith {
-                        actor: actor.clone(),
-                        org: org.clone(),
-                        invite: invite.clone(),
-                        user,
-                        now: platform.now(),
-                    },
-                )
-                .await?;
-            Ok(JoinedOrganization {})
-        })
+    #[boxed]
+    pub async fn join(self) -> Result<JoinedOrganization> {
+        let Self { caller, org, invite } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let user = actor.require_user()?.clone();
+        if !actor.reaches(org) {
+            return Err(Error::not_found("invite"));
+        }
+        platform
+            .write(
+                actor,
+                &JoinWith {
+                    actor: actor.clone(),
+                    org: org.clone(),
+                    invite: invite.clone(),
+                    user,
+                    now: platform.now(),
+                },
+            )
+            .await?;
+        Ok(JoinedOrganization {})
     }
 }
 
@@ -153,7 +153,7 @@ impl Operation for JoinWith {
         let mut found = tx.get_values(&keys).await?.into_iter();
         let link = found.next().flatten().map(decode::<LinkInviteRecord>).transpose()?;
         if let Some(link) = link.filter(|link| link.organization == org.id) {
-            return join_by_link(tx, &org, &link, (&user, self.now)).await;
+            return join_by_link(tx, &org, &link, &user, self.now).await;
         }
         let email = found.next().flatten().map(decode::<EmailInviteRecord>).transpose()?;
         let email = email.filter(|invite| invite.organization == org.id && invite.expires_at > self.now);
@@ -161,7 +161,7 @@ impl Operation for JoinWith {
         if email.email != user.email.to_lowercase() {
             return Err(Error::forbidden("this invitation is for another email address"));
         }
-        redeem(tx, &email, (&user, self.now)).await
+        redeem(tx, &email, &user, self.now).await
     }
 }
 
@@ -169,7 +169,8 @@ async fn join_by_link(
     tx: &mut Tx,
     org: &Arc<OrgRecord>,
     link: &LinkInviteRecord,
-    (user, now): (&UserRecord, Timestamp),
+    user: &UserRecord,
+    now: Timestamp,
 ) -> Result<()> {
     if !org.invite_links {
         return Err(Error::forbidden("invite links are turned off for this organization"));
@@ -179,7 +180,7 @@ async fn join_by_link(
         LinkGives::Member(role) => raise(tx, MemberRecord::joining(&org.id, user, *role, now)).await,
         LinkGives::Content(content, level) => {
             raise(tx, MemberRecord::joining(&org.id, user, None, now)).await?;
-            grant(tx, &org.id, (content, *level), (&user.id, now)).await
+            grant(tx, &org.id, content, *level, &user.id, now).await
         }
     }
 }
@@ -205,8 +206,10 @@ async fn raise(tx: &mut Tx, member: MemberRecord) -> Result<()> {
 async fn grant(
     tx: &mut Tx,
     org: &OrgId,
-    (content, level): (&ContentTarget, Role),
-    (user, now): (&UserId, Timestamp),
+    content: &ContentTarget,
+    level: Role,
+    user: &UserId,
+    now: Timestamp,
 ) -> Result<()> {
     if access::role_on(tx, &Actor::User(user.clone()), content).await? >= Some(level) {
         return Ok(());
@@ -227,11 +230,7 @@ async fn grant(
 }
 
 /// Consumes the invitation of an address for the user who has it.
-async fn redeem(
-    tx: &mut Tx,
-    invite: &EmailInviteRecord,
-    (user, now): (&UserRecord, Timestamp),
-) -> Result<()> {
+async fn redeem(tx: &mut Tx, invite: &EmailInviteRecord, user: &UserRecord, now: Timestamp) -> Result<()> {
     let member = MemberRecord::joining(&invite.organization, user, invite.role, now);
     raise(tx, MemberRecord { sso: invite.sso, ..member }).await?;
     tx.delete(invite);
@@ -260,7 +259,7 @@ impl Operation for RedeemOne {
         }
         access::org(tx, &Actor::Platform, &invite.organization).await?;
         let user = user_of(tx, &self.user).await?;
-        redeem(tx, &invite, (&user, self.now)).await
+        redeem(tx, &invite, &user, self.now).await
     }
 }
 
@@ -288,15 +287,14 @@ impl<'p> Users<'p> {
     ///
     /// # Errors
     /// `Conflict` if the e-mail address is in use; `Invalid` if it is malformed.
-    pub fn create(self, user: NewUser) -> BoxFuture<'p, Result<User>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            actor.require_platform()?;
-            let record = platform.new_user(&user)?;
-            platform.write(actor, &UserCreation { user: record.clone(), job: platform.id() }).await?;
-            platform.welcome(&record.id).await;
-            Ok(platform.user_view(&record))
-        })
+    #[boxed]
+    pub async fn create(self, user: NewUser) -> Result<User> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        actor.require_platform()?;
+        let record = platform.new_user(&user)?;
+        platform.write(actor, &UserCreation { user: record.clone(), job: platform.id() }).await?;
+        platform.welcome(&record.id).await;
+        Ok(platform.user_view(&record))
     }
 }
 
@@ -357,11 +355,11 @@ pub(in crate::platform) enum Target {
 
 /// Checks the right to manage a link.
 pub(in crate::platform) async fn manage(tx: &Tx, actor: &Actor, link: &LinkInviteRecord) -> Result<Target> {
-    manage_gives(tx, actor, (&link.organization, &link.gives)).await
+    manage_gives(tx, actor, &link.organization, &link.gives).await
 }
 
 /// Checks the right to manage links of an organization with this grant, and returns the access.
-async fn manage_gives(tx: &Tx, actor: &Actor, (org, gives): (&OrgId, &LinkGives)) -> Result<Target> {
+async fn manage_gives(tx: &Tx, actor: &Actor, org: &OrgId, gives: &LinkGives) -> Result<Target> {
     let (target, has, gives) = match gives {
         LinkGives::Member(_) => {
             let access = access::org(tx, actor, org).await?;
@@ -397,7 +395,8 @@ async fn manage_gives(tx: &Tx, actor: &Actor, (org, gives): (&OrgId, &LinkGives)
 pub(in crate::platform) async fn require_link_manager(
     tx: &Tx,
     actor: &Actor,
-    (org, gives): (&OrgId, &LinkGives),
+    org: &OrgId,
+    gives: &LinkGives,
 ) -> Result<()> {
-    manage_gives(tx, actor, (org, gives)).await.map(drop)
+    manage_gives(tx, actor, org, gives).await.map(drop)
 }

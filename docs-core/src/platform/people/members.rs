@@ -7,6 +7,7 @@ mod list;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 pub use self::list::MemberFilter;
 pub(in crate::platform) use self::{
@@ -14,7 +15,7 @@ pub(in crate::platform) use self::{
     leave::ClearMember,
 };
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{Member, MemberObject, OrgId, Patch, Role, UpdateMember, UserId},
     platform::{
         access,
@@ -33,25 +34,23 @@ impl<'p> MemberHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` for guests.
-    pub fn get(self) -> BoxFuture<'p, Result<Member>> {
-        Box::pin(async move {
-            let Self { caller, org, user } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            platform.member_seen(&tx, actor, org, user).await
-        })
+    #[boxed]
+    pub async fn get(self) -> Result<Member> {
+        let Self { caller, org, user } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        platform.member_seen(&tx, actor, org, user).await
     }
 
     /// Changes the role of a member. Omitted fields are left unchanged.
     ///
     /// # Errors
     /// `Forbidden` unless the actor is an administrator of the organization; `Conflict` for the last administrator.
-    pub fn update(self, change: UpdateMember) -> BoxFuture<'p, Result<Member>> {
-        Box::pin(async move {
-            let Self { caller, org, user } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            platform.set_member(actor, org, user, Set::Role(change.role)).await
-        })
+    #[boxed]
+    pub async fn update(self, change: UpdateMember) -> Result<Member> {
+        let Self { caller, org, user } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        platform.set_member(actor, org, user, Set::Role(change.role)).await
     }
 
     /// Requires a member to sign in through the organization's single sign-on.
@@ -59,12 +58,11 @@ impl<'p> MemberHandle<'p> {
     /// # Errors
     /// `NotFound`, also for a user who is not a member; `Forbidden` unless the actor is an administrator of the
     /// organization.
-    pub fn set_sso(self) -> BoxFuture<'p, Result<Member>> {
-        Box::pin(async move {
-            let Self { caller, org, user } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            platform.set_member(actor, org, user, Set::Sso).await
-        })
+    #[boxed]
+    pub async fn set_sso(self) -> Result<Member> {
+        let Self { caller, org, user } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        platform.set_member(actor, org, user, Set::Sso).await
     }
 }
 

@@ -3,9 +3,10 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    Error, ErrorKind, Result,
     model::{
         DomainOrganizations, EmailDomain, Hostname, OrgId, Organization, OrganizationObject,
         OrganizationPermissions, OrganizationPointer, OrganizationPointerType, OrganizationTitle,
@@ -33,14 +34,13 @@ impl<'p> Orgs<'p> {
     ///
     /// # Errors
     /// `Forbidden` for users; `NotFound` for an unknown user.
-    pub fn create(self, title: OrganizationTitle, admin: &'p UserId) -> BoxFuture<'p, Result<Organization>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            actor.require_platform()?;
-            let new = platform.new_org(title, admin);
-            let id = new.id();
-            platform.write_and_show(actor, &new, |done| Box::pin(platform.org_seen(done.tx, actor, id))).await
-        })
+    #[boxed]
+    pub async fn create(self, title: OrganizationTitle, admin: &'p UserId) -> Result<Organization> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        actor.require_platform()?;
+        let new = platform.new_org(title, admin);
+        let id = new.id();
+        platform.write_and_show(actor, &new, |done| Box::pin(platform.org_seen(done.tx, actor, id))).await
     }
 
     /// Lists the organizations of the user in joining order; for the platform itself, all organizations in id order.
@@ -50,45 +50,44 @@ impl<'p> Orgs<'p> {
     ///
     /// # Errors
     /// `Unauthenticated` for a visitor of a site.
-    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Organization>>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let tx = platform.read().await?;
-            if *actor == Actor::Platform {
-                return platform.all_orgs(&tx, actor, page).await;
-            }
-            let user = actor.require_user()?;
-            let spec = ListSpec::new(tag::ORGANIZATIONS, MemberRecord::orgs_of(user));
-            let mut list = Lister::new(spec, page)?;
-            while let Some(rows) = list.rows(&tx).await? {
-                let ids: Vec<OrgId> = ids_of(&rows)?;
-                let keys: Vec<Key> =
-                    ids.iter().flat_map(|id| [OrgRecord::at(id), MemberRecord::at(id, user)]).collect();
-                let found = tx.get_values(&keys).await?;
-                let access = |pair: &[Option<Value>]| -> Result<Option<OrgAccess>> {
-                    let [Some(org), Some(member)] = pair else { return Ok(None) };
-                    let org = decode::<OrgRecord>(org.clone())?;
-                    if !actor.reaches(&org.id) {
-                        return Ok(None);
-                    }
-                    let member = decode::<MemberRecord>(member.clone())?;
-                    OrgAccess::of_member(Some(org), Some(&member)).map(Some)
-                };
-                list.offer_all(&rows, found.chunks(2).map(access).collect::<Result<Vec<_>>>()?);
-            }
-            let count = match actor {
-                Actor::Token(token) if token.session_of().is_some() => None,
-                _ => u64::try_from(tx.number(&counter(user.as_str(), "orgs")).await?).ok(),
+    #[boxed]
+    pub async fn list(self, page: &'p PageRequest) -> Result<Page<Organization>> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let tx = platform.read().await?;
+        if *actor == Actor::Platform {
+            return platform.all_orgs(&tx, actor, page).await;
+        }
+        let user = actor.require_user()?;
+        let spec = ListSpec::new(tag::ORGANIZATIONS, MemberRecord::orgs_of(user));
+        let mut list = Lister::new(spec, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let ids: Vec<OrgId> = ids_of(&rows)?;
+            let keys: Vec<Key> =
+                ids.iter().flat_map(|id| [OrgRecord::at(id), MemberRecord::at(id, user)]).collect();
+            let found = tx.get_values(&keys).await?;
+            let access = |pair: &[Option<Value>]| -> Result<Option<OrgAccess>> {
+                let [Some(org), Some(member)] = pair else { return Ok(None) };
+                let org = decode::<OrgRecord>(org.clone())?;
+                if !actor.reaches(&org.id) {
+                    return Ok(None);
+                }
+                let member = decode::<MemberRecord>(member.clone())?;
+                OrgAccess::of_member(Some(org), Some(&member)).map(Some)
             };
-            let page = list.finish(&tx, count).await?;
-            let mut items = platform.org_views(&tx, actor, &page.items).await?;
-            let given = matches!(actor, Actor::Token(token) if token.session_of().is_none());
-            let closed = |access: &OrgAccess| given && !access.takes_tokens();
-            for (shown, access) in items.iter_mut().zip(&page.items).filter(|(_, access)| closed(access)) {
-                *shown = platform.org_outline(access.org());
-            }
-            Ok(Page { items, next: page.next, count: page.count })
-        })
+            list.offer_all(&rows, found.chunks(2).map(access).collect::<Result<Vec<_>>>()?);
+        }
+        let count = match actor {
+            Actor::Token(token) if token.session_of().is_some() => None,
+            _ => u64::try_from(tx.number(&counter(user.as_str(), "orgs")).await?).ok(),
+        };
+        let page = list.finish(&tx, count).await?;
+        let mut items = platform.org_views(&tx, actor, &page.items).await?;
+        let given = matches!(actor, Actor::Token(token) if token.session_of().is_none());
+        let closed = |access: &OrgAccess| given && !access.takes_tokens();
+        for (shown, access) in items.iter_mut().zip(&page.items).filter(|(_, access)| closed(access)) {
+            *shown = platform.org_outline(access.org());
+        }
+        Ok(Page { items, next: page.next, count: page.count })
     }
 
     /// Finds the organization that claims an e-mail domain, for its members and for users whose own address is in the
@@ -97,32 +96,31 @@ impl<'p> Orgs<'p> {
     /// For other users, and for a malformed domain, the result is empty. A user who is not a member gets only the
     /// fields needed to join: name, logo and whether single sign-on is enforced, but not its other domains, content and
     /// settings. They have no permissions in it.
-    pub fn of_email_domain(self, domain: &'p str) -> BoxFuture<'p, Result<DomainOrganizations>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let Ok(domain) = EmailDomain::new(domain).map(|domain| domain.to_lowercase()) else {
-                return Ok(DomainOrganizations::default());
-            };
-            let tx = platform.read().await?;
-            let claim = tx.get_value(&OrgRecord::by_domain(domain.as_str())).await?;
-            let Some(id) = claim.map(|id| linked_id::<OrgId>(&id)).transpose()? else {
-                return Ok(DomainOrganizations::default());
-            };
-            let shown = match access::org(&tx, actor, &id).await {
-                Ok(access) => platform.org_views(&tx, actor, &[access]).await?.pop(),
-                Err(error) if error.kind() == ErrorKind::NotFound && actor.reaches(&id) => {
-                    platform.org_from_outside(&tx, actor, (&id, &domain)).await?
-                }
-                // A member who has to sign in through the organization's single sign-on.
-                Err(error) if error.kind() == ErrorKind::Forbidden => {
-                    let access = access::org_before_sign_in(&tx, actor, &id).await?;
-                    Some(platform.org_outline(access.org()))
-                }
-                Err(error) if error.kind() == ErrorKind::NotFound => None,
-                Err(error) => return Err(error),
-            };
-            Ok(DomainOrganizations { organizations: shown.into_iter().collect() })
-        })
+    #[boxed]
+    pub async fn of_email_domain(self, domain: &'p str) -> Result<DomainOrganizations> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let Ok(domain) = EmailDomain::new(domain).map(|domain| domain.to_lowercase()) else {
+            return Ok(DomainOrganizations::default());
+        };
+        let tx = platform.read().await?;
+        let claim = tx.get_value(&OrgRecord::by_domain(domain.as_str())).await?;
+        let Some(id) = claim.map(|id| linked_id::<OrgId>(&id)).transpose()? else {
+            return Ok(DomainOrganizations::default());
+        };
+        let shown = match access::org(&tx, actor, &id).await {
+            Ok(access) => platform.org_views(&tx, actor, &[access]).await?.pop(),
+            Err(error) if error.kind() == ErrorKind::NotFound && actor.reaches(&id) => {
+                platform.org_from_outside(&tx, actor, &id, &domain).await?
+            }
+            // A member who has to sign in through the organization's single sign-on.
+            Err(error) if error.kind() == ErrorKind::Forbidden => {
+                let access = access::org_before_sign_in(&tx, actor, &id).await?;
+                Some(platform.org_outline(access.org()))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        Ok(DomainOrganizations { organizations: shown.into_iter().collect() })
     }
 }
 
@@ -131,21 +129,20 @@ impl<'p> Caller<'p> {
     ///
     /// # Errors
     /// `NotFound`, always for visitors of a site.
-    pub fn subdomain(self, name: &'p str) -> BoxFuture<'p, Result<Subdomain>> {
-        Box::pin(async move {
-            let tx = self.platform.read().await?;
-            let missing = || Error::not_found("subdomain");
-            let visits = matches!(self.actor(), Actor::Visitor(_));
-            let name = Hostname::new(name.to_lowercase()).ok().filter(|_| !visits).ok_or_else(missing)?;
-            let leads = tx.get_value(&OrgRecord::by_hostname(name.as_str())).await?.ok_or_else(missing)?;
-            let id: OrgId = linked_id(&leads)?;
-            let org: Arc<OrgRecord> = tx.get(&OrgRecord::at(&id)).await?.ok_or_else(missing)?;
-            Ok(Subdomain {
-                object: SubdomainObject::Is,
-                subdomain: name.to_string(),
-                is_active: org.blocked.is_none(),
-                target: OrganizationPointer { kind: OrganizationPointerType::Is, organization: id },
-            })
+    #[boxed]
+    pub async fn subdomain(self, name: &'p str) -> Result<Subdomain> {
+        let tx = self.platform.read().await?;
+        let missing = || Error::not_found("subdomain");
+        let visits = matches!(self.actor(), Actor::Visitor(_));
+        let name = Hostname::new(name.to_lowercase()).ok().filter(|_| !visits).ok_or_else(missing)?;
+        let leads = tx.get_value(&OrgRecord::by_hostname(name.as_str())).await?.ok_or_else(missing)?;
+        let id: OrgId = linked_id(&leads)?;
+        let org: Arc<OrgRecord> = tx.get(&OrgRecord::at(&id)).await?.ok_or_else(missing)?;
+        Ok(Subdomain {
+            object: SubdomainObject::Is,
+            subdomain: name.to_string(),
+            is_active: org.blocked.is_none(),
+            target: OrganizationPointer { kind: OrganizationPointerType::Is, organization: id },
         })
     }
 }
@@ -158,26 +155,22 @@ impl<'p> OrgHandle<'p> {
     ///
     /// # Errors
     /// `Forbidden` for users.
-    pub fn update_account(self, change: UpdateAccount) -> BoxFuture<'p, Result<Organization>> {
-        Box::pin(async move {
-            let Self { caller, org: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            actor.require_platform()?;
-            let update = OrgAccountUpdate { id: id.clone(), change };
-            platform
-                .change_and_show(actor, &update, |done| Box::pin(platform.org_seen(done.tx, actor, id)))
-                .await
-        })
+    #[boxed]
+    pub async fn update_account(self, change: UpdateAccount) -> Result<Organization> {
+        let Self { caller, org: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        actor.require_platform()?;
+        let update = OrgAccountUpdate { id: id.clone(), change };
+        platform.change_and_show(actor, &update, |done| Box::pin(platform.org_seen(done.tx, actor, id))).await
     }
 
     /// Reads an organization.
-    pub fn get(self) -> BoxFuture<'p, Result<Organization>> {
-        Box::pin(async move {
-            let Self { caller, org: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            platform.org_seen(&tx, actor, id).await
-        })
+    #[boxed]
+    pub async fn get(self) -> Result<Organization> {
+        let Self { caller, org: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        platform.org_seen(&tx, actor, id).await
     }
 
     /// Changes an organization. Omitted fields are left unchanged.
@@ -185,24 +178,21 @@ impl<'p> OrgHandle<'p> {
     /// # Errors
     /// `Forbidden` unless the actor is an administrator; `Conflict` if the host name or an e-mail domain belongs to
     /// another organization; `Invalid` for a default site that the organization does not have.
-    pub fn update(self, change: UpdateOrganization) -> BoxFuture<'p, Result<Organization>> {
-        Box::pin(async move {
-            let Self { caller, org: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            if change.email_domains.as_ref().is_some_and(|domains| domains.len() > MAX_DOMAINS) {
-                return Err(Error::invalid(
-                    "emailDomains",
-                    format_args!(
-                        "must have at most {MAX_DOMAINS} \
+    #[boxed]
+    pub async fn update(self, change: UpdateOrganization) -> Result<Organization> {
+        let Self { caller, org: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        if change.email_domains.as_ref().is_some_and(|domains| domains.len() > MAX_DOMAINS) {
+            return Err(Error::invalid(
+                "emailDomains",
+                format_args!(
+                    "must have at most {MAX_DOMAINS} \
                                                                         domains"
-                    ),
-                ));
-            }
-            let update = OrgUpdate { actor: actor.clone(), id: id.clone(), change };
-            platform
-                .change_and_show(actor, &update, |done| Box::pin(platform.org_seen(done.tx, actor, id)))
-                .await
-        })
+                ),
+            ));
+        }
+        let update = OrgUpdate { actor: actor.clone(), id: id.clone(), change };
+        platform.change_and_show(actor, &update, |done| Box::pin(platform.org_seen(done.tx, actor, id))).await
     }
 }
 
@@ -245,7 +235,8 @@ impl Platform {
         &self,
         tx: &Tx,
         actor: &Actor,
-        (id, domain): (&OrgId, &EmailDomain),
+        id: &OrgId,
+        domain: &EmailDomain,
     ) -> Result<Option<Organization>> {
         let user = user_of(tx, actor.require_user()?).await?;
         let own = user.email.rsplit('@').next().unwrap_or_default().to_lowercase();

@@ -8,6 +8,7 @@ mod session;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 pub(in crate::platform) use self::{
     login::SAML_LOGIN_WINDOW,
@@ -19,7 +20,7 @@ pub use self::{
     session::SamlSession,
 };
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{
         Certificate, CreateSamlProvider, OrEmpty, OrgId, Patch, SamlProvider, SamlProviderId,
         SamlProviderObject, SamlProviderStatus, SamlProviderUrls, SsoLogin, SsoLogins, TeamId,
@@ -43,21 +44,20 @@ impl<'p> SamlProviders<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor administrates the organization.
-    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<SamlProvider>>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let access = access::org(&tx, actor, org).await?;
-            access.require(OrgAction::Administrate)?;
-            let spec = ListSpec::new(tag::SAML_PROVIDERS, SamlProviderRecord::of_org(org));
-            let mut list = Lister::new(spec, page)?;
-            list.fill(&tx, |_| true).await?;
-            let count = u64::try_from(tx.number(&SamlProviderRecord::count_in(org)).await?).ok();
-            let page = list.finish(&tx, count).await?;
-            let items = platform.saml_views(&tx, &access, actor, &page.items).await?;
-            Ok(Page { items, next: page.next, count: page.count })
-        })
+    #[boxed]
+    pub async fn list(self, page: &'p PageRequest) -> Result<Page<SamlProvider>> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let access = access::org(&tx, actor, org).await?;
+        access.require(OrgAction::Administrate)?;
+        let spec = ListSpec::new(tag::SAML_PROVIDERS, SamlProviderRecord::of_org(org));
+        let mut list = Lister::new(spec, page)?;
+        list.fill(&tx, |_| true).await?;
+        let count = u64::try_from(tx.number(&SamlProviderRecord::count_in(org)).await?).ok();
+        let page = list.finish(&tx, count).await?;
+        let items = platform.saml_views(&tx, &access, actor, &page.items).await?;
+        Ok(Page { items, next: page.next, count: page.count })
     }
 
     /// Creates a SAML provider. It is pending until its address, entity id and certificate are set.
@@ -79,35 +79,32 @@ impl<'p> SamlProviders<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn create(self, new: CreateSamlProvider) -> BoxFuture<'p, Result<SamlProvider>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            platform.require_usable(new.certificate.as_ref().and_then(|new| new.0.as_ref()))?;
-            let done = platform.once(actor, Right::Org(org.clone(), OrgAction::Administrate), async move {
-                let record = SamlProviderRecord {
-                    id: platform.id(),
-                    organization: org.clone(),
-                    label: new.label,
-                    sso_url: new.sso_url.and_then(|url| url.0),
-                    entity_id: new.entity_id.and_then(|id| id.0),
-                    certificate: new.certificate.and_then(|certificate| certificate.0),
-                    default_team: new.default_team.as_deref().map(team_id).transpose()?,
-                    default_role: new.default_role,
-                    idp_initiated: new.idp_initiated.unwrap_or(false),
-                    epoch: 0,
-                    created_at: platform.now(),
-                };
-                let id = record.id.clone();
-                let create = SamlProviderCreation { actor: actor.clone(), record };
-                platform
-                    .write_and_show(actor, &create, |done| {
-                        Box::pin(platform.saml_seen(done.tx, actor, org, &id))
-                    })
-                    .await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn create(self, new: CreateSamlProvider) -> Result<SamlProvider> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        platform.require_usable(new.certificate.as_ref().and_then(|new| new.0.as_ref()))?;
+        let done = platform.once(actor, Right::Org(org.clone(), OrgAction::Administrate), async move {
+            let record = SamlProviderRecord {
+                id: platform.id(),
+                organization: org.clone(),
+                label: new.label,
+                sso_url: new.sso_url.and_then(|url| url.0),
+                entity_id: new.entity_id.and_then(|id| id.0),
+                certificate: new.certificate.and_then(|certificate| certificate.0),
+                default_team: new.default_team.as_deref().map(team_id).transpose()?,
+                default_role: new.default_role,
+                idp_initiated: new.idp_initiated.unwrap_or(false),
+                epoch: 0,
+                created_at: platform.now(),
+            };
+            let id = record.id.clone();
+            let create = SamlProviderCreation { actor: actor.clone(), record };
+            platform
+                .write_and_show(actor, &create, |done| Box::pin(platform.saml_seen(done.tx, actor, org, &id)))
+                .await
+        });
+        done.await
     }
 }
 
@@ -117,13 +114,12 @@ impl<'p> SamlProviderHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor administrates the organization.
-    pub fn get(self) -> BoxFuture<'p, Result<SamlProvider>> {
-        Box::pin(async move {
-            let Self { caller, org, provider: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            platform.saml_seen(&tx, actor, org, id).await
-        })
+    #[boxed]
+    pub async fn get(self) -> Result<SamlProvider> {
+        let Self { caller, org, provider: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        platform.saml_seen(&tx, actor, org, id).await
     }
 
     /// Changes a SAML provider. Omitted fields stay unchanged. Sessions of the provider end if its address, entity id
@@ -133,19 +129,17 @@ impl<'p> SamlProviderHandle<'p> {
     ///
     /// `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team, and for a
     /// certificate that the [adapter](crate::platform::Builder::saml) cannot use for verification.
-    pub fn update(self, change: UpdateSamlProvider) -> BoxFuture<'p, Result<SamlProvider>> {
-        Box::pin(async move {
-            let Self { caller, org, provider: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            if let Patch::Set(OrEmpty(certificate)) = &change.certificate {
-                platform.require_usable(certificate.as_ref())?;
-            }
-            let update =
-                SamlProviderUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
-            platform
-                .change_and_show(actor, &update, |done| Box::pin(platform.saml_seen(done.tx, actor, org, id)))
-                .await
-        })
+    #[boxed]
+    pub async fn update(self, change: UpdateSamlProvider) -> Result<SamlProvider> {
+        let Self { caller, org, provider: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        if let Patch::Set(OrEmpty(certificate)) = &change.certificate {
+            platform.require_usable(certificate.as_ref())?;
+        }
+        let update = SamlProviderUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
+        platform
+            .change_and_show(actor, &update, |done| Box::pin(platform.saml_seen(done.tx, actor, org, id)))
+            .await
     }
 
     /// Deletes a SAML provider. Returns `true` if it existed.
@@ -153,15 +147,14 @@ impl<'p> SamlProviderHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor administrates the organization.
-    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let Self { caller, org, provider: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let operation = SamlProviderDeletion { actor: actor.clone(), org: org.clone(), id: id.clone() };
-            let done = platform
-                .change(actor, &operation, |seen| Box::pin(platform.saml_seen(seen.tx, actor, org, id)));
-            Error::existed(done.await)
-        })
+    #[boxed]
+    pub async fn delete(self) -> Result<bool> {
+        let Self { caller, org, provider: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let operation = SamlProviderDeletion { actor: actor.clone(), org: org.clone(), id: id.clone() };
+        let done =
+            platform.change(actor, &operation, |seen| Box::pin(platform.saml_seen(seen.tx, actor, org, id)));
+        Error::existed(done.await)
     }
 }
 
@@ -171,20 +164,19 @@ impl<'p> OrgHandle<'p> {
     /// # Errors
     ///
     /// `NotFound` unless the actor is a member.
-    pub fn list_sso_logins(self) -> BoxFuture<'p, Result<SsoLogins>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            access::org_before_sign_in(&tx, actor, org).await?;
-            let providers = active_providers(&tx, org).await?.into_iter();
-            let active = providers.map(|provider| SsoLogin {
-                id: provider.id.clone(),
-                label: provider.label.clone(),
-                start_url: platform.urls().saml_service(&provider.id).start_url,
-            });
-            Ok(SsoLogins { items: active.collect() })
-        })
+    #[boxed]
+    pub async fn list_sso_logins(self) -> Result<SsoLogins> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        access::org_before_sign_in(&tx, actor, org).await?;
+        let providers = active_providers(&tx, org).await?.into_iter();
+        let active = providers.map(|provider| SsoLogin {
+            id: provider.id.clone(),
+            label: provider.label.clone(),
+            start_url: platform.urls().saml_service(&provider.id).start_url,
+        });
+        Ok(SsoLogins { items: active.collect() })
     }
 }
 
@@ -202,7 +194,7 @@ impl Platform {
         org: &OrgId,
         id: &SamlProviderId,
     ) -> Result<SamlProvider> {
-        let (access, provider) = provider(tx, actor, (org, id)).await?;
+        let (access, provider) = provider(tx, actor, org, id).await?;
         let mut shown = self.saml_views(tx, &access, actor, &[provider]).await?;
         shown.pop().ok_or_else(|| Error::not_found("SAML provider"))
     }
@@ -249,7 +241,8 @@ impl Platform {
 pub(in crate::platform) async fn provider(
     tx: &Tx,
     actor: &Actor,
-    (org, id): (&OrgId, &SamlProviderId),
+    org: &OrgId,
+    id: &SamlProviderId,
 ) -> Result<(OrgAccess, Arc<SamlProviderRecord>)> {
     let access = access::org(tx, actor, org).await?;
     access.require(OrgAction::Administrate)?;
@@ -316,7 +309,7 @@ impl Operation for SamlProviderUpdate {
     const NAME: &'static str = "saml_provider_update";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (_, old) = provider(tx, &self.actor, (&self.org, &self.id)).await?;
+        let (_, old) = provider(tx, &self.actor, &self.org, &self.id).await?;
         let change = self.change.clone();
         let mut new = SamlProviderRecord::clone(&old);
         new.label = change.label.unwrap_or(new.label);
@@ -365,7 +358,7 @@ impl Operation for SamlProviderDeletion {
     const NAME: &'static str = "saml_provider_delete";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (_, old) = provider(tx, &self.actor, (&self.org, &self.id)).await?;
+        let (_, old) = provider(tx, &self.actor, &self.org, &self.id).await?;
         tx.delete(&*old);
         tx.delete_all::<SamlRefusalRecord>(&[SamlRefusalRecord::at(&self.id)]).await?;
         Ok(())

@@ -4,12 +4,14 @@ mod change;
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use docs_macros::boxed;
+
 pub(in crate::platform) use self::change::PurgeTeam;
 use self::change::{
     RemoveTeamMember, SetTeamMember, TeamCreation, TeamDeletion, TeamMembersUpdate, TeamUpdate,
 };
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{
         CreateTeam, MemberTeam, OrgId, PutTeamMember, Role, Team, TeamId, TeamMember, TeamMemberPermissions,
         TeamMembership, TeamObject, UpdateTeam, UpdateTeamMembers, UserId,
@@ -39,30 +41,29 @@ impl<'p> Teams<'p> {
     /// # Errors
     ///
     /// `NotFound` unless the actor is a member; `Forbidden` for guests.
-    pub fn list(self, filter: &'p TeamFilter, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Team>>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let access = access::org(&tx, actor, org).await?;
-            access.require(OrgAction::ListPeople)?;
-            let spec = ListSpec {
-                prefix: TeamRecord::of_org(org),
-                rev: false,
-                identity: list_identities::teams(filter),
-            };
-            let list = Lister::new(spec, page)?;
-            let title = filter.title.as_deref();
-            let page = match &filter.owner {
-                Some(owner) if !is_administrator(&tx, org, owner).await? => {
-                    let owned = owned_teams(&tx, org, owner).await?;
-                    list.pick(owned.into_iter().filter(|(_, team)| has_title(team, title)))
-                }
-                _ => titled_teams(&tx, org, list, title).await?,
-            };
-            let items = platform.team_views(&tx, &access, actor, &page.items).await?;
-            Ok(Page { items, next: page.next, count: page.count })
-        })
+    #[boxed]
+    pub async fn list(self, filter: &'p TeamFilter, page: &'p PageRequest) -> Result<Page<Team>> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let access = access::org(&tx, actor, org).await?;
+        access.require(OrgAction::ListPeople)?;
+        let spec = ListSpec {
+            prefix: TeamRecord::of_org(org),
+            rev: false,
+            identity: list_identities::teams(filter),
+        };
+        let list = Lister::new(spec, page)?;
+        let title = filter.title.as_deref();
+        let page = match &filter.owner {
+            Some(owner) if !is_administrator(&tx, org, owner).await? => {
+                let owned = owned_teams(&tx, org, owner).await?;
+                list.pick(owned.into_iter().filter(|(_, team)| has_title(team, title)))
+            }
+            _ => titled_teams(&tx, org, list, title).await?,
+        };
+        let items = platform.team_views(&tx, &access, actor, &page.items).await?;
+        Ok(Page { items, next: page.next, count: page.count })
     }
 
     /// Creates a team. It has no owner at first; administrators manage every team.
@@ -85,29 +86,26 @@ impl<'p> Teams<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn create(self, new: CreateTeam) -> BoxFuture<'p, Result<Team>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::Org(org.clone(), OrgAction::Administrate), async move {
-                let members = new.members.unwrap_or_default();
-                refuse_many("members", members.len())?;
-                let record = TeamRecord {
-                    id: platform.id(),
-                    organization: org.clone(),
-                    title: new.title,
-                    created_at: platform.now(),
-                };
-                let id = record.id.clone();
-                let create = TeamCreation { actor: actor.clone(), record, members };
-                platform
-                    .write_and_show(actor, &create, |done| {
-                        Box::pin(platform.team_seen(done.tx, actor, org, &id))
-                    })
-                    .await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn create(self, new: CreateTeam) -> Result<Team> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::Org(org.clone(), OrgAction::Administrate), async move {
+            let members = new.members.unwrap_or_default();
+            refuse_many("members", members.len())?;
+            let record = TeamRecord {
+                id: platform.id(),
+                organization: org.clone(),
+                title: new.title,
+                created_at: platform.now(),
+            };
+            let id = record.id.clone();
+            let create = TeamCreation { actor: actor.clone(), record, members };
+            platform
+                .write_and_show(actor, &create, |done| Box::pin(platform.team_seen(done.tx, actor, org, &id)))
+                .await
+        });
+        done.await
     }
 }
 
@@ -117,13 +115,12 @@ impl<'p> TeamHandle<'p> {
     /// # Errors
     ///
     /// `NotFound`, also for guests.
-    pub fn get(self) -> BoxFuture<'p, Result<Team>> {
-        Box::pin(async move {
-            let Self { caller, org, team: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            platform.team_seen(&tx, actor, org, id).await
-        })
+    #[boxed]
+    pub async fn get(self) -> Result<Team> {
+        let Self { caller, org, team: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        platform.team_seen(&tx, actor, org, id).await
     }
 
     /// Changes a team.
@@ -131,15 +128,14 @@ impl<'p> TeamHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor administrates the organization.
-    pub fn update(self, change: UpdateTeam) -> BoxFuture<'p, Result<Team>> {
-        Box::pin(async move {
-            let Self { caller, org, team: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let update = TeamUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
-            platform
-                .change_and_show(actor, &update, |done| Box::pin(platform.team_seen(done.tx, actor, org, id)))
-                .await
-        })
+    #[boxed]
+    pub async fn update(self, change: UpdateTeam) -> Result<Team> {
+        let Self { caller, org, team: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let update = TeamUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
+        platform
+            .change_and_show(actor, &update, |done| Box::pin(platform.team_seen(done.tx, actor, org, id)))
+            .await
     }
 
     /// Deletes a team, which ends the access through it at once. A job removes the remaining rows of a large team.
@@ -148,21 +144,20 @@ impl<'p> TeamHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor administrates the organization.
-    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let Self { caller, org, team: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let operation = TeamDeletion {
-                actor: actor.clone(),
-                org: org.clone(),
-                id: id.clone(),
-                job: platform.id(),
-                now: platform.now(),
-            };
-            let done = platform
-                .change(actor, &operation, |seen| Box::pin(platform.team_seen(seen.tx, actor, org, id)));
-            Error::existed(done.await)
-        })
+    #[boxed]
+    pub async fn delete(self) -> Result<bool> {
+        let Self { caller, org, team: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let operation = TeamDeletion {
+            actor: actor.clone(),
+            org: org.clone(),
+            id: id.clone(),
+            job: platform.id(),
+            now: platform.now(),
+        };
+        let done =
+            platform.change(actor, &operation, |seen| Box::pin(platform.team_seen(seen.tx, actor, org, id)));
+        Error::existed(done.await)
     }
 
     /// Lists the members of a team, earliest addition first.
@@ -170,36 +165,32 @@ impl<'p> TeamHandle<'p> {
     /// # Errors
     ///
     /// `NotFound`, also for guests.
-    pub fn list_members(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<TeamMember>>> {
-        Box::pin(async move {
-            let Self { caller, org, team: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            team(&tx, actor, (org, id)).await?;
-            let spec = ListSpec::new(tag::TEAM_MEMBERS, TeamMemberRecord::of_team(id));
-            let mut list = Lister::new(spec, page)?;
-            while let Some(rows) = list.rows(&tx).await? {
-                let users: Vec<UserId> = ids_of(&rows)?;
-                let places: Vec<Key> = users.iter().map(|user| TeamMemberRecord::at(id, user)).collect();
-                let members: Vec<Key> = users.iter().map(|user| MemberRecord::at(org, user)).collect();
-                let places = tx.get_many::<TeamMemberRecord>(&places).await?;
-                let members = tx.get_many::<MemberRecord>(&members).await?;
-                list.offer_all(
-                    &rows,
-                    places.into_iter().zip(members).map(|(place, member)| place.zip(member)),
-                );
-            }
-            let count = u64::try_from(tx.number(&TeamMemberRecord::count_in(id)).await?).ok();
-            let page = list.finish(&tx, count).await?;
-            let (places, members): (Vec<_>, Vec<_>) = page.items.into_iter().unzip();
-            let shown = platform.member_views(&tx, &members).await?;
-            let items = places.iter().zip(shown).map(|(place, organization)| TeamMember {
-                organization,
-                team: TeamMembership { role: place.role },
-                permissions: TeamMemberPermissions { view: true },
-            });
-            Ok(Page { items: items.collect(), next: page.next, count: page.count })
-        })
+    #[boxed]
+    pub async fn list_members(self, page: &'p PageRequest) -> Result<Page<TeamMember>> {
+        let Self { caller, org, team: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        team(&tx, actor, org, id).await?;
+        let spec = ListSpec::new(tag::TEAM_MEMBERS, TeamMemberRecord::of_team(id));
+        let mut list = Lister::new(spec, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let users: Vec<UserId> = ids_of(&rows)?;
+            let places: Vec<Key> = users.iter().map(|user| TeamMemberRecord::at(id, user)).collect();
+            let members: Vec<Key> = users.iter().map(|user| MemberRecord::at(org, user)).collect();
+            let places = tx.get_many::<TeamMemberRecord>(&places).await?;
+            let members = tx.get_many::<MemberRecord>(&members).await?;
+            list.offer_all(&rows, places.into_iter().zip(members).map(|(place, member)| place.zip(member)));
+        }
+        let count = u64::try_from(tx.number(&TeamMemberRecord::count_in(id)).await?).ok();
+        let page = list.finish(&tx, count).await?;
+        let (places, members): (Vec<_>, Vec<_>) = page.items.into_iter().unzip();
+        let shown = platform.member_views(&tx, &members).await?;
+        let items = places.iter().zip(shown).map(|(place, organization)| TeamMember {
+            organization,
+            team: TeamMembership { role: place.role },
+            permissions: TeamMemberPermissions { view: true },
+        });
+        Ok(Page { items: items.collect(), next: page.next, count: page.count })
     }
 
     /// Adds, changes and removes members of a team in one transaction. Removal takes precedence.
@@ -208,23 +199,22 @@ impl<'p> TeamHandle<'p> {
     ///
     /// `Forbidden` unless the actor owns the team or administrates the organization; `Invalid` for users who are not
     /// members of the organization, and for too many changes.
-    pub fn update_members(self, change: UpdateTeamMembers) -> BoxFuture<'p, Result<()>> {
-        Box::pin(async move {
-            let Self { caller, org, team: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let lengths = [
-                ("add", change.add.as_ref().map_or(0, Vec::len)),
-                ("memberships", change.memberships.as_ref().map_or(0, BTreeMap::len)),
-                ("remove", change.remove.as_ref().map_or(0, Vec::len)),
-            ];
-            let mut sum = 0;
-            for (field, length) in lengths {
-                sum += length;
-                refuse_many(field, sum)?;
-            }
-            let (org, id, now) = (org.clone(), id.clone(), platform.now());
-            platform.write(actor, &TeamMembersUpdate { actor: actor.clone(), org, id, change, now }).await
-        })
+    #[boxed]
+    pub async fn update_members(self, change: UpdateTeamMembers) -> Result<()> {
+        let Self { caller, org, team: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let lengths = [
+            ("add", change.add.as_ref().map_or(0, Vec::len)),
+            ("memberships", change.memberships.as_ref().map_or(0, BTreeMap::len)),
+            ("remove", change.remove.as_ref().map_or(0, Vec::len)),
+        ];
+        let mut sum = 0;
+        for (field, length) in lengths {
+            sum += length;
+            refuse_many(field, sum)?;
+        }
+        let (org, id, now) = (org.clone(), id.clone(), platform.now());
+        platform.write(actor, &TeamMembersUpdate { actor: actor.clone(), org, id, change, now }).await
     }
 
     /// Adds a member to a team or changes their role.
@@ -233,13 +223,12 @@ impl<'p> TeamHandle<'p> {
     ///
     /// `NotFound` for an unknown team or member; `Forbidden` unless the actor owns the team or administrates the
     /// organization.
-    pub fn put_member(self, user: &'p UserId, place: PutTeamMember) -> BoxFuture<'p, Result<()>> {
-        Box::pin(async move {
-            let Self { caller, org, team: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let (org, id, user, now) = (org.clone(), id.clone(), user.clone(), platform.now());
-            platform.write(actor, &SetTeamMember { actor: actor.clone(), org, id, user, place, now }).await
-        })
+    #[boxed]
+    pub async fn put_member(self, user: &'p UserId, place: PutTeamMember) -> Result<()> {
+        let Self { caller, org, team: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let (org, id, user, now) = (org.clone(), id.clone(), user.clone(), platform.now());
+        platform.write(actor, &SetTeamMember { actor: actor.clone(), org, id, user, place, now }).await
     }
 
     /// Removes a member from a team. Returns `true` if they were in it.
@@ -247,15 +236,12 @@ impl<'p> TeamHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor owns the team or administrates the organization.
-    pub fn remove_member(self, user: &'p UserId) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let Self { caller, org, team: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let (org, id, user) = (org.clone(), id.clone(), user.clone());
-            Error::existed(
-                platform.write(actor, &RemoveTeamMember { actor: actor.clone(), org, id, user }).await,
-            )
-        })
+    #[boxed]
+    pub async fn remove_member(self, user: &'p UserId) -> Result<bool> {
+        let Self { caller, org, team: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let (org, id, user) = (org.clone(), id.clone(), user.clone());
+        Error::existed(platform.write(actor, &RemoveTeamMember { actor: actor.clone(), org, id, user }).await)
     }
 }
 
@@ -265,50 +251,45 @@ impl<'p> MemberHandle<'p> {
     /// # Errors
     ///
     /// `NotFound` for an unknown member; `Forbidden` for guests.
-    pub fn list_teams(
-        self,
-        title: Option<&'p str>,
-        page: &'p PageRequest,
-    ) -> BoxFuture<'p, Result<Page<MemberTeam>>> {
-        Box::pin(async move {
-            let Self { caller, org, user } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let access = access::org(&tx, actor, org).await?;
-            access.require(OrgAction::ListPeople)?;
-            let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, user)).await?;
-            member.ok_or_else(|| Error::not_found("member"))?;
-            let prefix = TeamMemberRecord::of_member(org, user);
-            let identity = list_identities::teams_of_member(title);
-            let mut list = Lister::new(ListSpec { prefix, rev: false, identity }, page)?;
-            while let Some(rows) = list.rows(&tx).await? {
-                let ids: Vec<TeamId> = ids_of(&rows)?;
-                let teams: Vec<Key> = ids.iter().map(TeamRecord::at).collect();
-                let places: Vec<Key> = ids.iter().map(|id| TeamMemberRecord::at(id, user)).collect();
-                let teams = tx.get_many::<TeamRecord>(&teams).await?;
-                let places = tx.get_many::<TeamMemberRecord>(&places).await?;
-                let titled = teams.into_iter().map(|team| team.filter(|team| has_title(team, title)));
-                list.offer_all(&rows, titled.zip(places).map(|(team, place)| team.zip(place)));
-            }
-            let count = match title {
-                None => u64::try_from(tx.number(&TeamMemberRecord::count_of(org, user)).await?).ok(),
-                Some(_) => None,
-            };
-            let page = list.finish(&tx, count).await?;
-            let (teams, places): (Vec<_>, Vec<_>) = page.items.into_iter().unzip();
-            let shown = platform.team_views(&tx, &access, actor, &teams).await?;
-            let items = shown
-                .into_iter()
-                .zip(&places)
-                .map(|(team, place)| MemberTeam { team, member: TeamMembership { role: place.role } });
-            Ok(Page { items: items.collect(), next: page.next, count: page.count })
-        })
+    #[boxed]
+    pub async fn list_teams(self, title: Option<&'p str>, page: &'p PageRequest) -> Result<Page<MemberTeam>> {
+        let Self { caller, org, user } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let access = access::org(&tx, actor, org).await?;
+        access.require(OrgAction::ListPeople)?;
+        let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, user)).await?;
+        member.ok_or_else(|| Error::not_found("member"))?;
+        let prefix = TeamMemberRecord::of_member(org, user);
+        let identity = list_identities::teams_of_member(title);
+        let mut list = Lister::new(ListSpec { prefix, rev: false, identity }, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let ids: Vec<TeamId> = ids_of(&rows)?;
+            let teams: Vec<Key> = ids.iter().map(TeamRecord::at).collect();
+            let places: Vec<Key> = ids.iter().map(|id| TeamMemberRecord::at(id, user)).collect();
+            let teams = tx.get_many::<TeamRecord>(&teams).await?;
+            let places = tx.get_many::<TeamMemberRecord>(&places).await?;
+            let titled = teams.into_iter().map(|team| team.filter(|team| has_title(team, title)));
+            list.offer_all(&rows, titled.zip(places).map(|(team, place)| team.zip(place)));
+        }
+        let count = match title {
+            None => u64::try_from(tx.number(&TeamMemberRecord::count_of(org, user)).await?).ok(),
+            Some(_) => None,
+        };
+        let page = list.finish(&tx, count).await?;
+        let (teams, places): (Vec<_>, Vec<_>) = page.items.into_iter().unzip();
+        let shown = platform.team_views(&tx, &access, actor, &teams).await?;
+        let items = shown
+            .into_iter()
+            .zip(&places)
+            .map(|(team, place)| MemberTeam { team, member: TeamMembership { role: place.role } });
+        Ok(Page { items: items.collect(), next: page.next, count: page.count })
     }
 }
 
 impl Platform {
     async fn team_seen(&self, tx: &Tx, actor: &Actor, org: &OrgId, id: &TeamId) -> Result<Team> {
-        let (access, seen) = team(tx, actor, (org, id)).await?;
+        let (access, seen) = team(tx, actor, org, id).await?;
         let mut shown = self.team_views(tx, &access, actor, &[Arc::clone(seen.team())]).await?;
         shown.pop().ok_or_else(|| Error::not_found("team"))
     }
@@ -350,7 +331,7 @@ impl Platform {
 }
 
 /// Resolves the access of an actor to an organization and to one of its teams.
-async fn team(tx: &Tx, actor: &Actor, (org, id): (&OrgId, &TeamId)) -> Result<(OrgAccess, TeamAccess)> {
+async fn team(tx: &Tx, actor: &Actor, org: &OrgId, id: &TeamId) -> Result<(OrgAccess, TeamAccess)> {
     let access = access::org(tx, actor, org).await?;
     let record: Option<Arc<TeamRecord>> = tx.get(&TeamRecord::at(id)).await?;
     let place: Option<Arc<TeamMemberRecord>> = match actor.user() {

@@ -5,10 +5,11 @@ mod known;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 use self::known::knows;
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{BASE32, BoundedText, OrgId, Timestamp, TokenId, User, UserId, UserObject, UserUrls},
     platform::{
         kernel::{actor::Actor, platform::Platform},
@@ -99,32 +100,30 @@ impl<'p> Caller<'p> {
     ///
     /// # Errors
     /// `Forbidden` for the platform itself; `NotFound` if the user is deleted.
-    pub fn current_user(self) -> BoxFuture<'p, Result<User>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.platform, &self.actor());
-            let tx = platform.read().await?;
-            let user = actor.require_user()?;
-            let record: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(user)).await?;
-            Ok(platform.user_view(&*record.ok_or_else(|| Error::not_found("user"))?))
-        })
+    #[boxed]
+    pub async fn current_user(self) -> Result<User> {
+        let (platform, actor) = (self.platform, &self.actor());
+        let tx = platform.read().await?;
+        let user = actor.require_user()?;
+        let record: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(user)).await?;
+        Ok(platform.user_view(&*record.ok_or_else(|| Error::not_found("user"))?))
     }
 }
 
 impl<'p> UserHandle<'p> {
     /// Reads the actor's own user, or another user of an organization where the actor is a member and not a guest.
-    pub fn get(self) -> BoxFuture<'p, Result<User>> {
-        Box::pin(async move {
-            let Self { caller, user: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let user: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(id)).await?;
-            let user = user.ok_or_else(|| Error::not_found("user"))?;
-            if knows(&tx, actor, id).await? {
-                Ok(platform.user_view(&user))
-            } else {
-                Err(Error::not_found("user"))
-            }
-        })
+    #[boxed]
+    pub async fn get(self) -> Result<User> {
+        let Self { caller, user: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let user: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(id)).await?;
+        let user = user.ok_or_else(|| Error::not_found("user"))?;
+        if knows(&tx, actor, id).await? {
+            Ok(platform.user_view(&user))
+        } else {
+            Err(Error::not_found("user"))
+        }
     }
 
     /// Creates an API token for a user.
@@ -135,46 +134,43 @@ impl<'p> UserHandle<'p> {
     /// # Errors
     /// `Forbidden` unless the actor is the user or the platform; `Invalid` for a short secret, for other characters,
     /// and for an expiry that is not in the future; `Conflict` for a secret in use.
-    pub fn issue_token(self, new: NewToken) -> BoxFuture<'p, Result<TokenSecret>> {
-        Box::pin(async move {
-            let Self { caller, user } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            own_token(actor, user)?;
-            let (token, secret) = platform.new_token(user, new)?;
-            platform.write(actor, &TokenCreation(token)).await?;
-            Ok(secret)
-        })
+    #[boxed]
+    pub async fn issue_token(self, new: NewToken) -> Result<TokenSecret> {
+        let Self { caller, user } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        own_token(actor, user)?;
+        let (token, secret) = platform.new_token(user, new)?;
+        platform.write(actor, &TokenCreation(token)).await?;
+        Ok(secret)
     }
 
     /// Lists the tokens of a user, oldest first, including expired ones. Secrets are not stored and not returned.
     ///
     /// # Errors
     /// `Forbidden` unless the actor is the user or the platform; `NotFound` for an unknown user.
-    pub fn list_tokens(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<TokenInfo>>> {
-        Box::pin(async move {
-            let Self { caller, user } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            own_token(actor, user)?;
-            let tx = platform.read().await?;
-            require_user(&tx, user).await?;
-            let spec = ListSpec::new(tag::API_TOKENS, TokenRecord::of_user(user));
-            let mut list = Lister::new(spec, page)?;
-            list.fill(&tx, |_: &TokenRecord| true).await?;
-            Ok(list.finish(&tx, None).await?.map(|token| TokenInfo::of(&token)))
-        })
+    #[boxed]
+    pub async fn list_tokens(self, page: &'p PageRequest) -> Result<Page<TokenInfo>> {
+        let Self { caller, user } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        own_token(actor, user)?;
+        let tx = platform.read().await?;
+        require_user(&tx, user).await?;
+        let spec = ListSpec::new(tag::API_TOKENS, TokenRecord::of_user(user));
+        let mut list = Lister::new(spec, page)?;
+        list.fill(&tx, |_: &TokenRecord| true).await?;
+        Ok(list.finish(&tx, None).await?.map(|token| TokenInfo::of(&token)))
     }
 
     /// Revokes a token, effective immediately.
     ///
     /// # Errors
     /// `Forbidden` unless the actor is the user or the platform; `NotFound` if the user has no such token.
-    pub fn revoke_token(self, token: &'p TokenId) -> BoxFuture<'p, Result<()>> {
-        Box::pin(async move {
-            let Self { caller, user } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            own_token(actor, user)?;
-            platform.write(actor, &RevokeToken { user: user.clone(), token: token.clone() }).await
-        })
+    #[boxed]
+    pub async fn revoke_token(self, token: &'p TokenId) -> Result<()> {
+        let Self { caller, user } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        own_token(actor, user)?;
+        platform.write(actor, &RevokeToken { user: user.clone(), token: token.clone() }).await
     }
 }
 
@@ -183,38 +179,34 @@ impl<'p> Users<'p> {
     ///
     /// # Errors
     /// `Forbidden` for users.
-    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<User>>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            actor.require_platform()?;
-            let tx = platform.read().await?;
-            let spec = ListSpec::new(tag::USERS, UserRecord::all());
-            let mut list = Lister::new(spec, page)?;
-            while let Some(rows) = list.rows(&tx).await? {
-                let users = rows.iter().map(|(_, value)| Ok(Some(decode::<UserRecord>(value.clone())?)));
-                list.offer_all(&rows, users.collect::<Result<Vec<_>>>()?);
-            }
-            Ok(list.finish(&tx, None).await?.map(|user| platform.user_view(&user)))
-        })
+    #[boxed]
+    pub async fn list(self, page: &'p PageRequest) -> Result<Page<User>> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        actor.require_platform()?;
+        let tx = platform.read().await?;
+        let spec = ListSpec::new(tag::USERS, UserRecord::all());
+        let mut list = Lister::new(spec, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let users = rows.iter().map(|(_, value)| Ok(Some(decode::<UserRecord>(value.clone())?)));
+            list.offer_all(&rows, users.collect::<Result<Vec<_>>>()?);
+        }
+        Ok(list.finish(&tx, None).await?.map(|user| platform.user_view(&user)))
     }
 
     /// Finds the user with an e-mail address, ignoring case. Reserved for the platform itself.
     ///
     /// # Errors
     /// `Forbidden` for users; `NotFound` if no user has the address.
-    pub fn by_email(self, email: &'p str) -> BoxFuture<'p, Result<User>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            actor.require_platform()?;
-            let tx = platform.read().await?;
-            let id = match tx.get_value(&UserRecord::by_email(email)).await? {
-                Some(Value::Json(json)) => {
-                    serde_json::from_slice::<UserId>(&json).map_err(Error::internal)?
-                }
-                _ => return Err(Error::not_found("user")),
-            };
-            Ok(platform.user_view(&*require_user(&tx, &id).await?))
-        })
+    #[boxed]
+    pub async fn by_email(self, email: &'p str) -> Result<User> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        actor.require_platform()?;
+        let tx = platform.read().await?;
+        let id = match tx.get_value(&UserRecord::by_email(email)).await? {
+            Some(Value::Json(json)) => serde_json::from_slice::<UserId>(&json).map_err(Error::internal)?,
+            _ => return Err(Error::not_found("user")),
+        };
+        Ok(platform.user_view(&*require_user(&tx, &id).await?))
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use docs_macros::boxed;
 use serde_json::{Map, Value};
 
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    Error, ErrorKind, Result,
     model::{
         ElsewhereTarget, ProxyOrigin, ResolveUrl, ResolveVisitor, ResolvedContent, ResolvedElsewhere,
         ResolvedUrl, SiteId, SiteVisibility,
@@ -62,53 +63,52 @@ impl Platform {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn resolve_url<'a>(&'a self, ask: &'a ResolveUrl) -> BoxFuture<'a, Result<ResolvedUrl>> {
-        Box::pin(async move {
-            let address = Address::parse("url", ask.url.as_str())?;
-            let given = ask.visitor.clone().unwrap_or_default();
-            let unsigned = unsigned(&given)?;
-            let tx = self.read().await?;
-            let (site, mut used) = self.mounted(&tx, &address).await?.ok_or_else(nothing)?;
-            if !site.published {
-                return Err(nothing());
+    #[boxed('a)]
+    pub async fn resolve_url<'a>(&'a self, ask: &'a ResolveUrl) -> Result<ResolvedUrl> {
+        let address = Address::parse("url", ask.url.as_str())?;
+        let given = ask.visitor.clone().unwrap_or_default();
+        let unsigned = unsigned(&given)?;
+        let tx = self.read().await?;
+        let (site, mut used) = self.mounted(&tx, &address).await?.ok_or_else(nothing)?;
+        if !site.published {
+            return Err(nothing());
+        }
+        let mut visitor = Visitor {
+            site: Some(site.id.clone()),
+            pass: Pass::None,
+            signed_by: None,
+            until: None,
+            signed: Arc::default(),
+            unsigned,
+            is_user: false,
+        };
+        let mut key = None;
+        if site.visibility == SiteVisibility::ShareLink {
+            let given = address.segments.get(used).ok_or_else(nothing)?;
+            let link = share_key(&tx, &site.id, given).await?.ok_or_else(nothing)?;
+            visitor.pass = Pass::ShareLink(link.id.clone());
+            key = Some(given.clone());
+            used += 1;
+        }
+        match self.signed_in(&tx, &site, &given).await? {
+            SignedIn::As(signer, claims) => {
+                visitor.until = jwt::end_of(&claims, self.clock_of(&signer));
+                visitor.signed_by = Some(signer);
+                let claims: Map<String, Value> = claims
+                    .into_iter()
+                    .filter(|(name, _)| !ABOUT_THE_TOKEN.contains(&name.as_str()))
+                    .collect();
+                visitor.signed = Value::Object(claims).to_string().into();
             }
-            let mut visitor = Visitor {
-                site: Some(site.id.clone()),
-                pass: Pass::None,
-                signed_by: None,
-                until: None,
-                signed: Arc::default(),
-                unsigned,
-                is_user: false,
-            };
-            let mut key = None;
-            if site.visibility == SiteVisibility::ShareLink {
-                let given = address.segments.get(used).ok_or_else(nothing)?;
-                let link = share_key(&tx, &site.id, given).await?.ok_or_else(nothing)?;
-                visitor.pass = Pass::ShareLink(link.id.clone());
-                key = Some(given.clone());
-                used += 1;
+            SignedIn::No(_) if site.visibility != SiteVisibility::VisitorAuth => {}
+            SignedIn::No(Some(refused)) if ask.redirect_on_error != Some(true) => {
+                let message = format!("visitor.jwtToken: {refused}");
+                return Err(Error::new(ErrorKind::Unauthenticated, message));
             }
-            match self.signed_in(&tx, &site, &given).await? {
-                SignedIn::As(signer, claims) => {
-                    visitor.until = jwt::end_of(&claims, self.clock_of(&signer));
-                    visitor.signed_by = Some(signer);
-                    let claims: Map<String, Value> = claims
-                        .into_iter()
-                        .filter(|(name, _)| !ABOUT_THE_TOKEN.contains(&name.as_str()))
-                        .collect();
-                    visitor.signed = Value::Object(claims).to_string().into();
-                }
-                SignedIn::No(_) if site.visibility != SiteVisibility::VisitorAuth => {}
-                SignedIn::No(Some(refused)) if ask.redirect_on_error != Some(true) => {
-                    let message = format!("visitor.jwtToken: {refused}");
-                    return Err(Error::new(ErrorKind::Unauthenticated, message));
-                }
-                SignedIn::No(_) => return self.sign_in(&tx, &site, &address.rest(used)).await,
-            }
-            let visit = self.visit(&tx, &visitor, site).await?.ok_or_else(nothing)?;
-            self.located_at(&visit, Asked { address, used, key }).await
-        })
+            SignedIn::No(_) => return self.sign_in(&tx, &site, &address.rest(used)).await,
+        }
+        let visit = self.visit(&tx, &visitor, site).await?.ok_or_else(nothing)?;
+        self.located_at(&visit, Asked { address, used, key }).await
     }
 
     /// The base of the platform's own addresses of sites.
@@ -161,7 +161,7 @@ impl Platform {
         let proxy = site.proxy.as_ref()?;
         let (host, path) = proxy.as_str().split_once('/')?;
         let segment = path.split('/').next()?;
-        self.site_hosts().check(&site.organization, (host, segment)).is_ok().then_some(proxy)
+        self.site_hosts().check(&site.organization, host, segment).is_ok().then_some(proxy)
     }
 
     /// Verifies the visitor's token, which was signed by the site's sign-in, or by the platform for a member.
@@ -169,7 +169,7 @@ impl Platform {
         let Some(token) = given.jwt_token.as_deref().filter(|token| !token.is_empty()) else {
             return Ok(SignedIn::No(None));
         };
-        let verify = |key: &[u8], clock| jwt::verify(key, (token, jwt::MAX_TOKEN), clock);
+        let verify = |key: &[u8], clock| jwt::verify(key, token, jwt::MAX_TOKEN, clock);
         if let Some(key) = signing_key(self.secrets(), tx, &site.id).await? {
             match verify(key.as_bytes(), jwt::Clock::Foreign(self.now())) {
                 Ok(claims) => return Ok(SignedIn::As(Signer::Key(pass::fingerprint(&key)), claims)),
@@ -263,12 +263,12 @@ impl Platform {
         let now = outline.find(segments).ok_or_else(nothing)?;
         if segments[..now.used] != outline.place_segments(now.place)
             && let Some(page) = outline.find_canonical(segments)
-            && self.is_page(visit, (&page, segments)).await?
+            && self.is_page(visit, &page, segments).await?
         {
             return Ok((page, true));
         }
         if let Some(former) = outline.find_former(segments) {
-            return Ok(if self.is_page(visit, (&now, segments)).await? {
+            return Ok(if self.is_page(visit, &now, segments).await? {
                 (now, true)
             } else {
                 (former, false)
@@ -278,7 +278,7 @@ impl Platform {
     }
 
     /// Returns `true` if the address is a page that the visitor sees.
-    async fn is_page(&self, visit: &Visit, (found, segments): (&Found<'_>, &[&str])) -> Result<bool> {
+    async fn is_page(&self, visit: &Visit, found: &Found<'_>, segments: &[&str]) -> Result<bool> {
         let Some(space) = visit.spaces.get(&found.place.space) else { return Ok(false) };
         let path = segments[found.used..].join("/");
         if path.is_empty() {

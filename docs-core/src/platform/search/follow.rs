@@ -234,7 +234,7 @@ impl Platform {
         for some in moved.chunks(SPACES_AT_ONCE) {
             let keys: Vec<Key> = some.iter().map(SpaceRecord::at).collect();
             let records = self.read().await?.get_many::<SpaceRecord>(&keys).await?;
-            self.bring_up(follower, (some, &records), &mut pending).await?;
+            self.bring_up(follower, some, &records, &mut pending).await?;
         }
         follower.index.apply(pending.changes, Some(last.clone())).await?;
         Ok(Round::Some)
@@ -255,7 +255,7 @@ impl Platform {
             let records = rows.into_iter().map(|(_, value)| decode(value).map(Some));
             let records: Vec<Option<Arc<SpaceRecord>>> = records.collect::<StoreResult<_>>()?;
             let ids: Vec<SpaceId> = records.iter().flatten().map(|space| space.id.clone()).collect();
-            self.bring_up(follower, (&ids, &records), &mut pending).await?;
+            self.bring_up(follower, &ids, &records, &mut pending).await?;
         }
         let mut after = None;
         loop {
@@ -287,7 +287,8 @@ impl Platform {
     async fn bring_up(
         &self,
         follower: &Follower,
-        (ids, records): (&[SpaceId], &[Option<Arc<SpaceRecord>>]),
+        ids: &[SpaceId],
+        records: &[Option<Arc<SpaceRecord>>],
         pending: &mut Pending,
     ) -> Result<()> {
         let noted = follower.index.indexed(ids).await?;
@@ -341,7 +342,7 @@ impl Platform {
             let tree = view.tree().await?;
             pending.push(IndexChange::DropSpace(space.id.clone()));
             for page in tree.pages().iter().filter(|page| is_indexed(&page.entry)) {
-                self.put_page(follower, (space, &view), (&page.id, &page.entry), pending).await?;
+                self.put_page(follower, space, &view, &page.id, &page.entry, pending).await?;
             }
             pending.push(IndexChange::PutSpace(now));
             return Ok(());
@@ -349,11 +350,11 @@ impl Platform {
         for change in changes {
             match change {
                 RevisionChange::PageCreated(page) if is_indexed(&page.entry) => {
-                    self.put_page(follower, (space, &view), (&page.id, &page.entry), pending).await?;
+                    self.put_page(follower, space, &view, &page.id, &page.entry, pending).await?;
                 }
                 RevisionChange::PageEdited { page, attributes, .. } if shows(&attributes) => {
                     if is_indexed(&page.entry) {
-                        self.put_page(follower, (space, &view), (&page.id, &page.entry), pending).await?;
+                        self.put_page(follower, space, &view, &page.id, &page.entry, pending).await?;
                     } else {
                         pending.push(IndexChange::DropPage(space.id.clone(), page.id));
                     }
@@ -372,8 +373,10 @@ impl Platform {
     async fn put_page(
         &self,
         follower: &Follower,
-        (space, view): (&SpaceRecord, &View),
-        (id, entry): (&PageId, &PageEntry),
+        space: &SpaceRecord,
+        view: &View,
+        id: &PageId,
+        entry: &PageEntry,
         pending: &mut Pending,
     ) -> Result<()> {
         let text = view.text(&entry.body, Rendering::Request).await?;

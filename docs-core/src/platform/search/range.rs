@@ -28,16 +28,17 @@ pub(super) async fn spaces_of(tx: &Tx, access: OrgAccess, actor: &Actor) -> Resu
     };
     if access.role().is_none() {
         let granted = spaces_under(tx, granted(tx, &access, user).await?).await?;
-        return Ok(Scope::Spaces(divide(tx, (access, actor), granted).await?.0));
+        return Ok(Scope::Spaces(divide(tx, access, actor, granted).await?.0));
     }
     let closed = spaces_under(tx, closed(tx, &access).await?).await?;
-    Ok(Scope::OrganizationBut(org, divide(tx, (access, actor), closed).await?.1))
+    Ok(Scope::OrganizationBut(org, divide(tx, access, actor, closed).await?.1))
 }
 
 /// Splits spaces into those the actor can see and the others.
 async fn divide(
     tx: &Tx,
-    (access, actor): (OrgAccess, &Actor),
+    access: OrgAccess,
+    actor: &Actor,
     spaces: BTreeSet<SpaceId>,
 ) -> Result<(BTreeSet<SpaceId>, BTreeSet<SpaceId>)> {
     let mut resolver = AccessResolver::new(access, actor);

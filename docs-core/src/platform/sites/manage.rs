@@ -45,7 +45,8 @@ impl On {
 pub(in crate::platform) async fn manageable(
     tx: &Tx,
     actor: &Actor,
-    (org, space): (&OrgId, &SpaceId),
+    org: &OrgId,
+    space: &SpaceId,
     field: &str,
 ) -> Result<Arc<SpaceRecord>> {
     let access = access::space(tx, actor, space).await.map_err(|error| match error.kind() {

@@ -40,7 +40,8 @@ const AT_ONCE: u32 = 30;
 pub(in crate::platform) async fn drop_all(
     tx: &mut Tx,
     site: &SiteId,
-    (job, now): (&JobId, Timestamp),
+    job: &JobId,
+    now: Timestamp,
 ) -> Result<()> {
     delete::<CustomizationRecord>(tx, &CustomizationRecord::at(site)).await?;
     delete::<SiteAuthRecord>(tx, &SiteAuthRecord::at(site)).await?;

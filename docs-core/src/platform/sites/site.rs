@@ -5,9 +5,11 @@ mod hostname;
 
 use std::{collections::BTreeSet, iter, slice};
 
+use docs_macros::boxed;
+
 use self::change::{PublishSite, SiteCreation, SiteDeletion, SiteUpdate};
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    Error, ErrorKind, Result,
     content::{Edit, NewBody, NewPage, PageKind, PagePatch},
     model::{
         CreateSite, CreateSpace, NewSpace, OrgId, Patch, PublishedSite, PublishedSiteObject, Site, SiteId,
@@ -54,44 +56,42 @@ impl<'p> Sites<'p> {
     /// # Errors
     ///
     /// `NotFound` unless the actor is a member.
-    pub fn list(self, filter: &'p SiteFilter, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Site>>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let access = access::org(&tx, actor, org).await?;
-            // Guests see no sites of the organization.
-            let visible = access.require_site(SiteAction::View, None, actor.user()).is_ok();
-            let with_space = match &filter.space {
-                Some(space) => Some(sites_with(&tx, actor, space).await?),
-                None => None,
-            };
-            let is_wanted =
-                |id: &SiteId| visible && with_space.as_ref().is_none_or(|sites| sites.contains(id));
-            let spec = ListSpec {
-                prefix: SiteRecord::of_org(org),
-                rev: false,
-                identity: list_identities::sites(filter),
-            };
-            let mut list = Lister::new(spec, page)?;
-            while let Some(rows) = list.rows(&tx).await? {
-                let ids: Vec<SiteId> = ids_of(&rows)?;
-                let wanted: Vec<Key> = ids.iter().filter(|id| is_wanted(id)).map(SiteRecord::at).collect();
-                let mut found = tx.get_many::<SiteRecord>(&wanted).await?.into_iter();
-                let sites = ids.iter().map(|id| if is_wanted(id) { found.next().flatten() } else { None });
-                list.offer_all(&rows, sites.map(|site| site.filter(|site| filter.fits(site))));
-            }
-            let count = match visible {
-                _ if filter.drops_some() => None,
-                false => Some(0),
-                true => Some(tx.number(&SiteRecord::count_in(org)).await?),
-            };
-            let page = list.finish(&tx, count.and_then(|n| u64::try_from(n).ok())).await?;
-            let mut items = platform.site_views(&tx, &page.items).await?;
-            let defaults = default_spaces(&tx, (access, actor), &page.items).await?;
-            items.iter_mut().zip(defaults).for_each(|(site, space)| site.default_space = space);
-            Ok(Page { items, next: page.next, count: page.count })
-        })
+    #[boxed]
+    pub async fn list(self, filter: &'p SiteFilter, page: &'p PageRequest) -> Result<Page<Site>> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let access = access::org(&tx, actor, org).await?;
+        // Guests see no sites of the organization.
+        let visible = access.require_site(SiteAction::View, None, actor.user()).is_ok();
+        let with_space = match &filter.space {
+            Some(space) => Some(sites_with(&tx, actor, space).await?),
+            None => None,
+        };
+        let is_wanted = |id: &SiteId| visible && with_space.as_ref().is_none_or(|sites| sites.contains(id));
+        let spec = ListSpec {
+            prefix: SiteRecord::of_org(org),
+            rev: false,
+            identity: list_identities::sites(filter),
+        };
+        let mut list = Lister::new(spec, page)?;
+        while let Some(rows) = list.rows(&tx).await? {
+            let ids: Vec<SiteId> = ids_of(&rows)?;
+            let wanted: Vec<Key> = ids.iter().filter(|id| is_wanted(id)).map(SiteRecord::at).collect();
+            let mut found = tx.get_many::<SiteRecord>(&wanted).await?.into_iter();
+            let sites = ids.iter().map(|id| if is_wanted(id) { found.next().flatten() } else { None });
+            list.offer_all(&rows, sites.map(|site| site.filter(|site| filter.fits(site))));
+        }
+        let count = match visible {
+            _ if filter.drops_some() => None,
+            false => Some(0),
+            true => Some(tx.number(&SiteRecord::count_in(org)).await?),
+        };
+        let page = list.finish(&tx, count.and_then(|n| u64::try_from(n).ok())).await?;
+        let mut items = platform.site_views(&tx, &page.items).await?;
+        let defaults = default_spaces(&tx, (access, actor), &page.items).await?;
+        items.iter_mut().zip(defaults).for_each(|(site, space)| site.default_space = space);
+        Ok(Page { items, next: page.next, count: page.count })
     }
 
     /// Creates an unpublished site with existing spaces or a new one.
@@ -115,59 +115,57 @@ impl<'p> Sites<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn create(self, new: CreateSite) -> BoxFuture<'p, Result<Site>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::Org(org.clone(), OrgAction::CreateContent), async move {
-                let by = actor.require_user()?.clone();
-                let (ids, fresh) = wanted_spaces(&new)?;
-                let access = {
-                    let tx = platform.read().await?;
-                    access::org(&tx, actor, org).await?
-                };
-                access.require(OrgAction::CreateContent)?;
-                let now = platform.now();
-                let space = match fresh {
-                    None => None,
-                    Some(kind) => {
-                        let domain = access.org().domain.clone();
-                        let root = match kind {
-                            NewSpace::Empty => platform.content().empty_root(&domain).await?,
-                            NewSpace::Sample => platform.sample_content(&domain).await?,
-                        };
-                        let title = new.title.as_ref().and_then(|title| SpaceTitle::cut(title));
-                        let space = CreateSpace { title, ..CreateSpace::default() };
-                        Some(platform.new_space(actor, org, &space, (domain, root))?)
-                    }
-                };
-                let operation = SiteCreation {
-                    actor: actor.clone(),
-                    by,
-                    org: org.clone(),
-                    id: platform.id(),
-                    spaces: ids.into_iter().map(|id| (id, platform.id())).collect(),
-                    fresh: space.map(|space| (space, platform.id())),
-                    new,
-                    now,
-                    salt: platform.ids().next(),
-                };
-                platform.require_stored(StoringSince::at(now))?;
-                platform.write_site(actor, &operation, org, &operation.id).await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn create(self, new: CreateSite) -> Result<Site> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::Org(org.clone(), OrgAction::CreateContent), async move {
+            let by = actor.require_user()?.clone();
+            let (ids, fresh) = wanted_spaces(&new)?;
+            let access = {
+                let tx = platform.read().await?;
+                access::org(&tx, actor, org).await?
+            };
+            access.require(OrgAction::CreateContent)?;
+            let now = platform.now();
+            let space = match fresh {
+                None => None,
+                Some(kind) => {
+                    let domain = access.org().domain.clone();
+                    let root = match kind {
+                        NewSpace::Empty => platform.content().empty_root(&domain).await?,
+                        NewSpace::Sample => platform.sample_content(&domain).await?,
+                    };
+                    let title = new.title.as_ref().and_then(|title| SpaceTitle::cut(title));
+                    let space = CreateSpace { title, ..CreateSpace::default() };
+                    Some(platform.new_space(actor, org, &space, domain, root)?)
+                }
+            };
+            let operation = SiteCreation {
+                actor: actor.clone(),
+                by,
+                org: org.clone(),
+                id: platform.id(),
+                spaces: ids.into_iter().map(|id| (id, platform.id())).collect(),
+                fresh: space.map(|space| (space, platform.id())),
+                new,
+                now,
+                salt: platform.ids().next(),
+            };
+            platform.require_stored(StoringSince::at(now))?;
+            platform.write_site(actor, &operation, org, &operation.id).await
+        });
+        done.await
     }
 }
 
 impl<'p> SiteHandle<'p> {
-    pub fn get(self) -> BoxFuture<'p, Result<Site>> {
-        Box::pin(async move {
-            let Self { caller, at, share_key } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let (tx, opened) = platform.open_site(actor, at.opened_with(share_key)).await?;
-            platform.shown_site(&tx, &opened).await
-        })
+    #[boxed]
+    pub async fn get(self) -> Result<Site> {
+        let Self { caller, at, share_key } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let (tx, opened) = platform.open_site(actor, at.opened_with(share_key)).await?;
+        platform.shown_site(&tx, &opened).await
     }
 
     /// Changes a site. Omitted fields stay unchanged.
@@ -178,17 +176,16 @@ impl<'p> SiteHandle<'p> {
     /// another site, or the origin is above or below that of another organization; `Invalid` for a default that the
     /// site does not have, and for an origin on the platform's own host, on a host that is not one of
     /// [`SiteHosts`](crate::platform::SiteHosts), or at a path of the platform.
-    pub fn update(self, change: UpdateSite) -> BoxFuture<'p, Result<Site>> {
-        Box::pin(async move {
-            let Self { caller, at: SiteRef { org, site: id }, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            if let Patch::Set(origin) = &change.proxy {
-                mount::check_host("proxy", origin.as_str(), (platform.urls().base(), platform.site_hosts()))?;
-                site_hosts::check_proxy(platform.site_hosts(), org, origin.as_str())?;
-            }
-            let update = SiteUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
-            platform.write_site(actor, &update, org, id).await
-        })
+    #[boxed]
+    pub async fn update(self, change: UpdateSite) -> Result<Site> {
+        let Self { caller, at: SiteRef { org, site: id }, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        if let Patch::Set(origin) = &change.proxy {
+            mount::check_host("proxy", origin.as_str(), (platform.urls().base(), platform.site_hosts()))?;
+            site_hosts::check_proxy(platform.site_hosts(), org, origin.as_str())?;
+        }
+        let update = SiteUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
+        platform.write_site(actor, &update, org, id).await
     }
 
     /// Deletes a site. Its spaces stay. Returns `true` if it existed.
@@ -196,21 +193,20 @@ impl<'p> SiteHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` without the role `create`.
-    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let Self { caller, at: SiteRef { org, site: id }, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let operation = SiteDeletion {
-                actor: actor.clone(),
-                org: org.clone(),
-                id: id.clone(),
-                job: platform.id(),
-                now: platform.now(),
-            };
-            let done = platform
-                .change(actor, &operation, |seen| Box::pin(platform.site_seen(seen.tx, actor, org, id)));
-            Error::existed(done.await)
-        })
+    #[boxed]
+    pub async fn delete(self) -> Result<bool> {
+        let Self { caller, at: SiteRef { org, site: id }, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let operation = SiteDeletion {
+            actor: actor.clone(),
+            org: org.clone(),
+            id: id.clone(),
+            job: platform.id(),
+            now: platform.now(),
+        };
+        let done =
+            platform.change(actor, &operation, |seen| Box::pin(platform.site_seen(seen.tx, actor, org, id)));
+        Error::existed(done.await)
     }
 
     /// Publishes a site to its audience.
@@ -218,12 +214,11 @@ impl<'p> SiteHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor manages the site.
-    pub fn publish(self) -> BoxFuture<'p, Result<Site>> {
-        Box::pin(async move {
-            let Self { caller, at: SiteRef { org, site: id }, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            platform.write_site(actor, &PublishSite::on(actor, org, id), org, id).await
-        })
+    #[boxed]
+    pub async fn publish(self) -> Result<Site> {
+        let Self { caller, at: SiteRef { org, site: id }, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        platform.write_site(actor, &PublishSite::on(actor, org, id), org, id).await
     }
 
     /// Unpublishes a site.
@@ -231,12 +226,11 @@ impl<'p> SiteHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor manages the site.
-    pub fn unpublish(self) -> BoxFuture<'p, Result<Site>> {
-        Box::pin(async move {
-            let Self { caller, at: SiteRef { org, site: id }, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            platform.write_site(actor, &PublishSite::off(actor, org, id), org, id).await
-        })
+    #[boxed]
+    pub async fn unpublish(self) -> Result<Site> {
+        let Self { caller, at: SiteRef { org, site: id }, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        platform.write_site(actor, &PublishSite::off(actor, org, id), org, id).await
     }
 
     /// Reads all data to render a published site. With the key of a share link, the addresses contain the key.
@@ -244,31 +238,30 @@ impl<'p> SiteHandle<'p> {
     /// # Errors
     ///
     /// `NotFound` while the site is not published.
-    pub fn published(self) -> BoxFuture<'p, Result<PublishedSite>> {
-        Box::pin(async move {
-            let Self { caller, at, share_key } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let of = at.opened_with(share_key);
-            let (tx, opened) = platform.open_site(actor, of).await?;
-            if !opened.site.published {
-                return Err(Error::not_found("published site"));
-            }
-            let places = opened.outline.all_places();
-            let ids: Vec<SiteSpaceId> = places.iter().map(|place| place.id.clone()).collect();
-            let seen = platform.seen(&tx, &opened, &ids).await?.without_hidden();
-            let mut looks = customizations(&tx, &opened.site.id, seen.shown()).await?;
-            if let Viewer::Visitor(visitor) = &opened.viewer {
-                let looks = iter::once(&mut looks.site).chain(looks.site_spaces.values_mut());
-                looks.for_each(|look| visitor.clear(&mut look.header.links));
-            }
-            let site = platform.shown_site(&tx, &opened).await?;
-            Ok(PublishedSite {
-                object: PublishedSiteObject::Is,
-                site,
-                structure: seen.structure(),
-                customizations: looks,
-                scripts: Vec::new(),
-            })
+    #[boxed]
+    pub async fn published(self) -> Result<PublishedSite> {
+        let Self { caller, at, share_key } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let of = at.opened_with(share_key);
+        let (tx, opened) = platform.open_site(actor, of).await?;
+        if !opened.site.published {
+            return Err(Error::not_found("published site"));
+        }
+        let places = opened.outline.all_places();
+        let ids: Vec<SiteSpaceId> = places.iter().map(|place| place.id.clone()).collect();
+        let seen = platform.seen(&tx, &opened, &ids).await?.without_hidden();
+        let mut looks = customizations(&tx, &opened.site.id, seen.shown()).await?;
+        if let Viewer::Visitor(visitor) = &opened.viewer {
+            let looks = iter::once(&mut looks.site).chain(looks.site_spaces.values_mut());
+            looks.for_each(|look| visitor.clear(&mut look.header.links));
+        }
+        let site = platform.shown_site(&tx, &opened).await?;
+        Ok(PublishedSite {
+            object: PublishedSiteObject::Is,
+            site,
+            structure: seen.structure(),
+            customizations: looks,
+            scripts: Vec::new(),
         })
     }
 }

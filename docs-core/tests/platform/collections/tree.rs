@@ -321,7 +321,7 @@ impl Program {
     }
 
     /// Adds a created node to the model. Returns the error of a failed creation.
-    fn created(&mut self, answer: Result<ContentTarget>, (org, parent): (usize, Option<usize>)) -> Refusal {
+    fn created(&mut self, answer: Result<ContentTarget>, org: usize, parent: Option<usize>) -> Refusal {
         match answer {
             Err(error) => Some(error.kind()),
             Ok(child) => {
@@ -354,7 +354,7 @@ impl Program {
                 .await
                 .map(|new| ContentTarget::Space(new.id))
         };
-        assert_eq!(self.created(answer, (org, parent)), expected);
+        assert_eq!(self.created(answer, org, parent), expected);
     }
 
     async fn relocate(&mut self, who: usize, at: usize, to: &To, beside: Option<(bool, usize)>) {
@@ -416,7 +416,7 @@ impl Program {
         let answer = self.w.platform.as_actor(&self.actors[who]).space(&id).duplicate().await;
         let expected = self.model.refuses_live(who, at);
         let (org, parent) = (self.model.nodes[at].org, self.model.nodes[at].parent);
-        let refused = self.created(answer.map(|new| ContentTarget::Space(new.id)), (org, parent));
+        let refused = self.created(answer.map(|new| ContentTarget::Space(new.id)), org, parent);
         assert_eq!(refused, expected);
         if expected.is_none() {
             let new = self.model.nodes.len() - 1;

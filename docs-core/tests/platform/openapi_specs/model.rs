@@ -225,7 +225,7 @@ async fn change(w: &World, model: &mut Model, change: Change) {
 }
 
 /// Runs the due jobs, and performs a change while one of them is blocked.
-async fn change_during((w, outside): (&World, &Outside), model: &mut Model, (passes, what): (usize, Change)) {
+async fn change_during(w: &World, outside: &Outside, model: &mut Model, passes: usize, what: Change) {
     outside.gate.close_after(passes);
     let settle = w.platform.settle();
     tokio::pin!(settle);
@@ -256,10 +256,10 @@ async fn change_during((w, outside): (&World, &Outside), model: &mut Model, (pas
     model.settle();
 }
 
-async fn act((w, outside): (&World, &Outside), model: &mut Model, act: &Act) {
+async fn act(w: &World, outside: &Outside, model: &mut Model, act: &Act) {
     match act {
         Act::Change(what) => change(w, model, *what).await,
-        Act::During(passes, what) => change_during((w, outside), model, (*passes, *what)).await,
+        Act::During(passes, what) => change_during(w, outside, model, *passes, *what).await,
         Act::Web(at, said) => {
             say(&outside.web, &address(*at), *said);
             model.web[usize::from(*at)] = Some(*said);
@@ -321,7 +321,7 @@ proptest! {
             let (w, outside) = rigged(failing()).await;
             let mut model = Model::default();
             for each in &acts {
-                act((&w, &outside), &mut model, each).await;
+                act(&w, &outside, &mut model, each).await;
                 compare(&w, &model).await;
             }
             w.check().await;

@@ -26,7 +26,8 @@ const fn real(
     path: &'static str,
     version: &'static str,
     pages: (usize, usize),
-    (first, last): (&'static str, &'static str),
+    first: &'static str,
+    last: &'static str,
 ) -> Real {
     Real { path, version, pages, first, last }
 }
@@ -39,18 +40,18 @@ const LARGE: &str = "@gitbook/api/spec/openapi.json";
 const FIGMA: &str = "@figma/rest-api-spec/openapi/openapi.yaml";
 
 const DOCUMENTS: [Real; 11] = [
-    real(LARGE, "3.0.3", (29, 34), ("Organizations", "Schemas")),
-    real("@gitbook/api/spec/openapi.yaml", "3.0.3", (29, 34), ("Organizations", "Schemas")),
-    real("@directus/specs/dist/openapi.json", "3.0.1", (24, 0), ("Activity", "Schemas")),
-    real(FIGMA, "3.1.0", (19, 0), ("Files", "Schemas")),
-    real("@blockfrost/openapi/openapi.yaml", "3.0.3", (21, 0), ("Health", "Schemas")),
-    real(PETSTORE_2, "2.0", (4, 0), ("pet", "Schemas")),
-    real(STAR_TREK, "3.0.1", (41, 0), ("Animal", "Schemas")),
-    real(LEGACY, "3.0.2", (13, 0), ("API Registry", "Schemas")),
+    real(LARGE, "3.0.3", (29, 34), "Organizations", "Schemas"),
+    real("@gitbook/api/spec/openapi.yaml", "3.0.3", (29, 34), "Organizations", "Schemas"),
+    real("@directus/specs/dist/openapi.json", "3.0.1", (24, 0), "Activity", "Schemas"),
+    real(FIGMA, "3.1.0", (19, 0), "Files", "Schemas"),
+    real("@blockfrost/openapi/openapi.yaml", "3.0.3", (21, 0), "Health", "Schemas"),
+    real(PETSTORE_2, "2.0", (4, 0), "pet", "Schemas"),
+    real(STAR_TREK, "3.0.1", (41, 0), "Animal", "Schemas"),
+    real(LEGACY, "3.0.2", (13, 0), "API Registry", "Schemas"),
     // It has no schemas.
-    real("@readme/oas-examples/3.1/json/readme.json", "3.1.0", (15, 0), ("API Keys", "Search")),
-    real("@readme/oas-examples/3.1/json/train-travel.json", "3.1.0", (5, 0), ("Stations", "Schemas")),
-    real(PETSTORE_3, "3.0.0", (4, 0), ("pet", "Schemas")),
+    real("@readme/oas-examples/3.1/json/readme.json", "3.1.0", (15, 0), "API Keys", "Search"),
+    real("@readme/oas-examples/3.1/json/train-travel.json", "3.1.0", (5, 0), "Stations", "Schemas"),
+    real(PETSTORE_3, "3.0.0", (4, 0), "pet", "Schemas"),
 ];
 
 /// Reads a file of a package.

@@ -75,7 +75,7 @@ async fn apply(w: &World, names: &mut Names, step: Step) {
                     Some(parent) if exists(w, &live, &parent).await => Some(parent),
                     _ => None,
                 };
-                names.pages.push(add_below(w, &live, top.as_ref(), (&format!("Page {n}"), &text)).await);
+                names.pages.push(add_below(w, &live, top.as_ref(), &format!("Page {n}"), &text).await);
             }
             None
         }

@@ -93,7 +93,7 @@ async fn a_redirect_leads_to_where_its_target_is_now() {
     let second = search::space(&w, "Second").await;
     let place = add(&w, &one.site, &second).await;
     let above = search::add(&w, &second, "Above", "text").await;
-    let page = search::add_below(&w, &second, Some(&above), ("Below", "text")).await;
+    let page = search::add_below(&w, &second, Some(&above), "Below", "text").await;
     let to = |destination| CreateSiteRedirect { source: source("/page"), destination };
     let destination = RedirectDestination::SitePage { site_space_id: place.clone(), page_id: page.clone() };
     let made = p
@@ -151,7 +151,7 @@ async fn redirect_keeps_domain_and_share_link_of_the_request() {
     let second = search::space(&w, "Second").await;
     let place = add(&w, &one.site, &second).await;
     let above = search::add(&w, &second, "Über uns", "text").await;
-    let page = search::add_below(&w, &second, Some(&above), ("A/B", "text")).await;
+    let page = search::add_below(&w, &second, Some(&above), "A/B", "text").await;
     search::change(&w, &second, &above, json!({ "slug": "über" })).await;
     let path = "second/%C3%BCber/a-b";
     for (source, destination) in [

@@ -157,8 +157,10 @@ impl Model {
     /// Moves an item next to another and returns the expected error.
     pub(super) fn sort(
         &mut self,
-        (kind, item): (&str, &str),
-        (other, beside): (&str, &str),
+        kind: &str,
+        item: &str,
+        other: &str,
+        beside: &str,
         side: &str,
     ) -> Option<ErrorKind> {
         if (kind == "site-space") != (other == "site-space") || item == beside {

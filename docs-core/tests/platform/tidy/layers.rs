@@ -12,6 +12,7 @@ use super::{packages, root, rust_files};
 pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("docs-hostile", &[]),
     ("docs-disk", &[]),
+    ("docs-macros", &[]),
     ("docs-expression", &[]),
     ("docs-formula", &[]),
     ("docs-model", &["docs-expression"]),
@@ -21,7 +22,15 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("docs-content", &["docs-expression", "docs-markup", "docs-model", "docs-store"]),
     (
         "docs-core",
-        &["docs-content", "docs-expression", "docs-markup", "docs-model", "docs-ports", "docs-store"],
+        &[
+            "docs-content",
+            "docs-expression",
+            "docs-macros",
+            "docs-markup",
+            "docs-model",
+            "docs-ports",
+            "docs-store",
+        ],
     ),
     ("docs-memstore", &["docs-model", "docs-ports", "docs-store"]),
     ("docs-sqlstore", &["docs-disk", "docs-ports", "docs-store"]),

@@ -42,7 +42,7 @@ async fn visitor(w: &World, site: &SiteId, claims: &Value) -> Actor {
 }
 
 /// Adds a section with a condition and a space with another condition.
-async fn section(w: &World, site: &SiteId, (title, of_section, of_place): (&str, &str, &str)) -> SpaceId {
+async fn section(w: &World, site: &SiteId, title: &str, of_section: &str, of_place: &str) -> SpaceId {
     let (p, me, of) = (&w.platform, &w.admin, (&w.org, site));
     let space = space(w, &format!("{title}-space")).await;
     let new = json!({ "spaceId": space, "title": format!("{title}-section") });
@@ -108,7 +108,7 @@ async fn condition_on_a_free_claim_hides_from_every_visitor() {
     let (w, _) = world().await;
     let docs = adapted(&w).await;
     let known = "visitor.claims.beta";
-    let main = section(&w, &docs, ("mark-main", "", "")).await;
+    let main = section(&w, &docs, "mark-main", "", "").await;
     for (title, of_section, of_place) in [
         ("mark-known-both", known, "visitor.claims.plan == 'pro'"),
         ("hide-section", "visitor.claims.name == 'Ada'", ""),
@@ -117,7 +117,7 @@ async fn condition_on_a_free_claim_hides_from_every_visitor() {
         ("hide-none", "!visitor.claims.undeclared", ""),
         ("hide-mixed", "visitor.claims.beta || visitor.claims.seats > 1", ""),
     ] {
-        section(&w, &docs, (title, of_section, of_place)).await;
+        section(&w, &docs, title, of_section, of_place).await;
     }
     let block =
         |condition: &str, mark: &str| format!("{{% if {condition} %}}\n{mark} said.\n{{% endif %}}\n\n");

@@ -167,7 +167,7 @@ async fn make(w: &World, site: &SiteId, plan: &Plan, who: &Who) -> Made {
                 let change = serde_json::from_value(change).expect("a change");
                 p.as_actor(me).org(of.0).site(of.1).space(&place).update(change).await.expect("changed");
             }
-            fill(w, &space, pages, (&mut made, who, is_seen)).await;
+            fill(w, &space, pages, &mut made, who, is_seen).await;
             made.spaces.push((space, is_seen));
         }
     }
@@ -184,7 +184,7 @@ async fn set_condition(w: &World, site: &SiteId, section: &SectionId, condition:
 }
 
 /// Creates the pages of a space: titles, texts, conditional blocks and files with a mark each.
-async fn fill(w: &World, space: &SpaceId, pages: &[PagePlan], (made, who, is_seen): (&mut Made, &Who, bool)) {
+async fn fill(w: &World, space: &SpaceId, pages: &[PagePlan], made: &mut Made, who: &Who, is_seen: bool) {
     let holds = |condition: usize| CONDITIONS[condition].1(who);
     let mut above: Option<(PageId, bool)> = None;
     for page in pages {

@@ -52,7 +52,7 @@ async fn adaptive_site(w: &World, space: &SpaceId) -> SiteId {
 }
 
 /// A page that shows a file.
-async fn picture_page(w: &World, space: &SpaceId, (title, file): (&str, &FileId)) -> PageId {
+async fn picture_page(w: &World, space: &SpaceId, title: &str, file: &FileId) -> PageId {
     let text = format!("![The plan](/files/{file})");
     let insert = json!({ "operation": "insert_page", "title": title, "document": { "markdown": text } });
     edit(w, space, json!([insert])).await.expect("inserted").pop().expect("a page")
@@ -78,7 +78,7 @@ fn anonymous() -> Actor {
 async fn file_of_an_anonymous_visitor_ends_with_its_page() {
     let w = World::new().await;
     let (space, file) = with_file(&w, b"one").await;
-    let page = picture_page(&w, &space, ("Plan", &file)).await;
+    let page = picture_page(&w, &space, "Plan", &file).await;
     adaptive_site(&w, &space).await;
     let (member, visitor) = (sealed(&w, &w.admin, &space).await, sealed(&w, &anonymous(), &space).await);
     assert_eq!(found(&w, &space, &visitor).await.expect("shown").reach, FileReach::Anybody);
@@ -89,7 +89,7 @@ async fn file_of_an_anonymous_visitor_ends_with_its_page() {
     found(&w, &space, &visitor).await.expect("shown again");
     change(&w, &space, &page, json!({ "document": { "markdown": "No picture." } })).await;
     found(&w, &space, &visitor).await.refused(ErrorKind::NotFound);
-    let second = picture_page(&w, &space, ("Second", &file)).await;
+    let second = picture_page(&w, &space, "Second", &file).await;
     found(&w, &space, &visitor).await.expect("another page references it");
     edit(&w, &space, json!([{ "operation": "delete_page", "page": second }])).await.expect("deleted");
     found(&w, &space, &visitor).await.refused(ErrorKind::NotFound);
@@ -102,7 +102,7 @@ async fn file_of_an_anonymous_visitor_ends_with_its_page() {
 async fn file_of_an_anonymous_visitor_ends_with_the_file() {
     let w = World::new().await;
     let (space, file) = with_file(&w, b"one").await;
-    picture_page(&w, &space, ("Plan", &file)).await;
+    picture_page(&w, &space, "Plan", &file).await;
     adaptive_site(&w, &space).await;
     let visitor = sealed(&w, &anonymous(), &space).await;
     found(&w, &space, &visitor).await.expect("shown");
@@ -114,7 +114,7 @@ async fn file_of_an_anonymous_visitor_ends_with_the_file() {
 async fn file_of_a_visitor_with_claims_follows_conditions() {
     let w = World::new().await;
     let (space, file) = with_file(&w, b"one").await;
-    let page = picture_page(&w, &space, ("Plan", &file)).await;
+    let page = picture_page(&w, &space, "Plan", &file).await;
     let docs = adaptive_site(&w, &space).await;
     let (url, signs) = (address(&w, &docs).await, key(&w, &w.org, &docs).await);
     let visitor = async |claims: Value| {

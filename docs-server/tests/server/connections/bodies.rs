@@ -38,7 +38,7 @@ async fn a_body_byte_by_byte_is_too_slow() {
         let mut client = server.connect().await;
         client.send(&post(fields)).await;
         let most = 1_000;
-        let sent = drip(&mut client, piece, (most, Duration::from_millis(20))).await;
+        let sent = drip(&mut client, piece, most, Duration::from_millis(20)).await;
         assert!(sent < most, "{fields}: the connection is closed");
     }
 }
@@ -50,7 +50,7 @@ async fn a_slow_upload_that_makes_progress_is_taken() {
     let (pieces, piece, pause) = (60, b" ".repeat(100), Duration::from_millis(20));
     assert!(pause * pieces > 2 * SHORT, "the upload takes longer than the patience for a stall");
     client.send(&post(&format!("content-length: {}\r\n", pieces as usize * piece.len()))).await;
-    assert_eq!(drip(&mut client, &piece, (pieces as usize, pause)).await, pieces as usize);
+    assert_eq!(drip(&mut client, &piece, pieces as usize, pause).await, pieces as usize);
     let (status, body) = client.response().await;
     assert_eq!(status, 400, "the body is read to its end: {body}");
     client.send(GET).await;

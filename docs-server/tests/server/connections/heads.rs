@@ -31,7 +31,7 @@ async fn a_head_sent_byte_by_byte_is_closed() {
     assert_eq!(slow.status().await, 200, "a complete head does not count");
     slow.send(b"GET / HTTP/1.1\r\nx: ").await;
     let most = 1_000;
-    let sent = drip(&mut slow, b"a", (most, Duration::from_millis(20))).await;
+    let sent = drip(&mut slow, b"a", most, Duration::from_millis(20)).await;
     assert!(sent < most, "the connection is closed");
 }
 

@@ -28,7 +28,7 @@ struct Frame {
     payload: Vec<u8>,
 }
 
-pub(crate) fn frame(kind: u8, flags: u8, (stream, payload): (u32, &[u8])) -> Vec<u8> {
+pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).expect("small").to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
@@ -39,7 +39,7 @@ pub(crate) fn setting(name: u16, value: u32) -> Vec<u8> {
 
 /// Returns a frame that opens the window of a stream, or of the connection, by `bytes`.
 fn open_window(stream: u32, bytes: u32) -> Vec<u8> {
-    frame(WINDOW_UPDATE, 0, (stream, &bytes.to_be_bytes()))
+    frame(WINDOW_UPDATE, 0, stream, &bytes.to_be_bytes())
 }
 
 /// Returns a HEADERS frame with a request, encoded with the static table of HPACK.
@@ -56,13 +56,13 @@ pub(crate) fn request(stream: u32, path: &str) -> Vec<u8> {
         ],
     };
     let head = [&[0x82, 0x86, 0x01, 1, b'a', 0x04], &length[..], path.as_bytes()].concat();
-    frame(HEADERS, END, (stream, &head))
+    frame(HEADERS, END, stream, &head)
 }
 
 impl Raw {
     /// Starts an HTTP/2 connection with the given initial window for responses.
     async fn begin_http2(&mut self, window: u32) {
-        self.send(&[PREFACE, &frame(SETTINGS, 0, (0, &setting(INITIAL_WINDOW_SIZE, window)))].concat()).await;
+        self.send(&[PREFACE, &frame(SETTINGS, 0, 0, &setting(INITIAL_WINDOW_SIZE, window))].concat()).await;
     }
 
     async fn frame(&mut self) -> Frame {
@@ -92,7 +92,7 @@ async fn proxied(connections: ConnectionConfig) -> Running {
 async fn only_trusted_proxies_speak_http2_without_tls() {
     let server = proxied(patient()).await;
     let mut stranger = server.connect_from(1).await;
-    stranger.try_send(&[PREFACE, &frame(SETTINGS, 0, (0, &[]))].concat()).await;
+    stranger.try_send(&[PREFACE, &frame(SETTINGS, 0, 0, &[])].concat()).await;
     let answer = stranger.closed().await;
     assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 4"), "{}", String::from_utf8_lossy(&answer));
     let mut proxy = server.connect_from(2).await;
@@ -202,7 +202,7 @@ async fn streams_that_are_reset_at_once_end_the_connection() {
     let flood: Vec<_> = (0..5_000_u32)
         .flat_map(|number| {
             let stream = 2 * number + 1;
-            [request(stream, "/openapi.json"), frame(RST_STREAM, 0, (stream, &cancel))].concat()
+            [request(stream, "/openapi.json"), frame(RST_STREAM, 0, stream, &cancel)].concat()
         })
         .collect();
     proxy.try_send(&flood).await;

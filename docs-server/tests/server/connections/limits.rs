@@ -6,7 +6,7 @@ use super::{GET, Raw, Running, patient};
 use crate::process::Process;
 
 /// Opens connections that have sent an incomplete head.
-async fn halves(server: &Running, (count, address): (usize, u8)) -> Vec<Raw> {
+async fn halves(server: &Running, count: usize, address: u8) -> Vec<Raw> {
     let mut halves = Vec::new();
     for _ in 0..count {
         let mut half = server.connect_from(address).await;
@@ -27,7 +27,7 @@ async fn unfinished_connections_make_room_for_others() {
     let mut good = server.connect_from(2).await;
     good.send(GET).await;
     assert_eq!(good.status().await, 200);
-    let mut attack = halves(&server, (40, 3)).await;
+    let mut attack = halves(&server, 40, 3).await;
     for _ in 0..10 {
         server.answers(1).await;
     }
@@ -47,13 +47,13 @@ async fn an_address_has_a_share_of_the_connections() {
     let server =
         Running::configured(ServerConfig { connections: config, trusted_proxies, ..ServerConfig::default() })
             .await;
-    let mut attack = halves(&server, (12, 2)).await;
+    let mut attack = halves(&server, 12, 2).await;
     for half in &mut attack[..8] {
         half.closed().await;
     }
     server.answers(2).await;
     server.answers(1).await;
-    let mut proxied = halves(&server, (12, 9)).await;
+    let mut proxied = halves(&server, 12, 9).await;
     for half in &mut proxied {
         half.send(b"host: a\r\n\r\n").await;
         assert!(half.status().await < 500, "proxies have no share");

@@ -298,12 +298,12 @@ impl World {
         self.kill(server, kill, async |world| world.ask(&client, what, new).await).await;
         let old_files = if is_export { old } else { new };
         let may_be: &[u32] = if is_export { &[new] } else { &[old, new] };
-        let mut server = self.restart(&before, (old_files, new), may_be).await;
+        let mut server = self.restart(&before, old_files, new, may_be).await;
         let pause = Duration::from_millis(self.draw() % 400);
         // A random delay before the kill, not a wait for an event.
         tokio::time::sleep(pause).await;
         drop(server);
-        server = self.restart(&before, (old_files, new), may_be).await;
+        server = self.restart(&before, old_files, new, may_be).await;
         let client = Client::new(&server.base, TOKEN);
         self.ended(&client).await;
         self.check_spaces(&client, &[new]).await;
@@ -321,7 +321,7 @@ impl World {
     }
 
     /// Starts a server after a kill, and checks that no state is partial.
-    async fn restart(&self, before: &[usize], (old, new): (u32, u32), may_be: &[u32]) -> Process {
+    async fn restart(&self, before: &[usize], old: u32, new: u32, may_be: &[u32]) -> Process {
         self.verify();
         let server = self.start().await;
         self.check_repositories(before, old, new);

@@ -135,7 +135,7 @@ done
 
     async fn edit(&self, path: &str, from: &str, to: &str) {
         println!("> change request on {path}: {from} -> {to}, merged");
-        crate::git::edit_page(&self.client, &self.space, path, (from, to)).await;
+        crate::git::edit_page(&self.client, &self.space, path, from, to).await;
     }
 
     /// Replaces a text in the clone and pushes it. The hook has run when this returns.

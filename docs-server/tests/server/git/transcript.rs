@@ -68,7 +68,7 @@ impl Story {
     }
 
     async fn edit(&self, path: &str, from: &str, to: &str) {
-        crate::git::edit_page(&self.client, &self.space, path, (from, to)).await;
+        crate::git::edit_page(&self.client, &self.space, path, from, to).await;
     }
 }
 

@@ -35,7 +35,7 @@ async fn specification(client: &Client, org: &str) {
     until("the specification", async || client.get(&path).await["processingState"] == "complete").await;
 }
 
-fn assert_memory(server: &Process, (what, idle): (&str, u64)) {
+fn assert_memory(server: &Process, what: &str, idle: u64) {
     let peak = memory(server, "VmHWM:").unwrap_or_default();
     println!("{what}: {} MB at rest, {} MB at most", idle / MB, peak / MB);
     assert!(peak < idle + MOST_ABOVE_IDLE, "{what}: {peak} bytes");
@@ -68,10 +68,10 @@ async fn small_archives_of_many_pages_take_bounded_memory() {
         let read = async { client.get(&format!("/spaces/{space}/content/pages")).await };
         let (pages, others) = beside_others(&client, read).await;
         assert!(others > 0 && pages["pages"].as_array().is_some_and(|pages| !pages.is_empty()), "{what}");
-        assert_memory(&server, (&what, idle));
+        assert_memory(&server, &what, idle);
     }
     let six = async { tokio::join!(import(0), import(0), import(0), import(0), import(0), import(0)) };
     let (_, others) = beside_others(&client, six).await;
     println!("six at once: {others} requests of others");
-    assert_memory(&server, ("six at once", idle));
+    assert_memory(&server, "six at once", idle);
 }

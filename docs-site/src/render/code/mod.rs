@@ -30,7 +30,7 @@ struct Cursor<'r> {
 
 impl Renderer<'_> {
     /// Writes a code block line by line.
-    pub(super) fn write_code(&self, html: &mut Html, (block, look): (&Block, CodeLook<'_>), at: At) {
+    pub(super) fn write_code(&self, html: &mut Html, block: &Block, look: CodeLook<'_>, at: At) {
         let language = look.syntax.map(|syntax| format!("language-{syntax}"));
         let mut class = "code".to_owned();
         for (is_on, name) in
@@ -54,7 +54,7 @@ impl Renderer<'_> {
         for node in &block.nodes {
             let (nodes, is_on) = code_line(node);
             html.tags(if is_on { "<span class=\"line on\">" } else { "<span class=\"line\">" });
-            self.write_line(html, nodes, (&mut cursor, at));
+            self.write_line(html, nodes, &mut cursor, at);
             html.tags("\n</span>");
         }
         html.tags("</code></pre></figure>");
@@ -65,10 +65,10 @@ impl Renderer<'_> {
         let line = |line: &str| Node::Text(TextNode::new(vec![Leaf::new(line, Vec::new())]));
         let block = Block::new(BlockKind::Paragraph { align: None }, text.lines().map(line).collect());
         let look = CodeLook { syntax: Some(syntax), title, wraps: false, is_numbered: false, is_full: false };
-        Html::markup_of(|html| self.write_code(html, (&block, look), At::default()))
+        Html::markup_of(|html| self.write_code(html, &block, look, At::default()))
     }
 
-    fn write_line(&self, html: &mut Html, nodes: &[Node], (cursor, at): (&mut Cursor<'_>, At)) {
+    fn write_line(&self, html: &mut Html, nodes: &[Node], cursor: &mut Cursor<'_>, at: At) {
         for node in nodes {
             match node {
                 Node::Text(text) => text.leaves.iter().for_each(|leaf| write_coloured(html, leaf, cursor)),

@@ -97,7 +97,7 @@ impl Drawer {
             N::SpacingNode { text, .. } => space(text),
             N::OrdGroup { body, .. } => html! { mrow { (self.row(body, font)) } },
             N::SupSub { base, sup, sub, .. } => {
-                self.scripts(base.as_deref(), (sub.as_deref(), sup.as_deref()), font)
+                self.scripts(base.as_deref(), sub.as_deref(), sup.as_deref(), font)
             }
             N::GenFrac { numer, denom, has_bar_line, left_delim, right_delim, .. } => {
                 let fraction = html! {
@@ -184,7 +184,7 @@ impl Drawer {
                 mrow { (self.row(body, font)) mspace width="2em" {} mtext { "(" (text_of(tag)) ")" } }
             },
             N::Array { body, cols, col_separation_type, .. } => {
-                self.array(body, (cols.as_deref(), col_separation_type.as_deref()), font)
+                self.array(body, cols.as_deref(), col_separation_type.as_deref(), font)
             }
             N::Verb { body, .. } => html! { mtext { (body) } },
             N::Url { url, .. } => html! { mtext { (url) } },
@@ -223,7 +223,8 @@ impl Drawer {
     fn scripts(
         &self,
         base: Option<&ParseNode>,
-        (sub, sup): (Option<&ParseNode>, Option<&ParseNode>),
+        sub: Option<&ParseNode>,
+        sup: Option<&ParseNode>,
         font: Font,
     ) -> Markup {
         let is_limits = matches!(
@@ -253,7 +254,8 @@ impl Drawer {
     fn array(
         &self,
         rows: &[Vec<ParseNode>],
-        (cols, kind): (Option<&[AlignSpec]>, Option<&str>),
+        cols: Option<&[AlignSpec]>,
+        kind: Option<&str>,
         font: Font,
     ) -> Markup {
         let aligns: Vec<&AlignSpec> = cols

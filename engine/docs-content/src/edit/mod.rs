@@ -211,10 +211,10 @@ impl Content {
             if edit.reads_tree() {
                 current = session.apply(current, &pending.take()).await?;
             }
-            let mut plan = self.plan((&mut session, now), (current, &pending), edit).await;
+            let mut plan = self.plan(&mut session, now, current, &pending, edit).await;
             if matches!(&plan, Ok(plan) if plan.apply_first) {
                 current = session.apply(current, &pending.take()).await?;
-                plan = self.plan((&mut session, now), (current, &pending), edit).await;
+                plan = self.plan(&mut session, now, current, &pending, edit).await;
             }
             let mut plan = plan.map_err(|error| error.at(position))?;
             for text in &plan.texts {
@@ -245,8 +245,10 @@ impl Content {
 
     async fn plan(
         &self,
-        (session, now): (&mut Session<'_>, DateTime<Utc>),
-        (root, pending): (Hash, &Pending),
+        session: &mut Session<'_>,
+        now: DateTime<Utc>,
+        root: Hash,
+        pending: &Pending,
         edit: &Edit,
     ) -> ContentResult<Plan> {
         session.run(|session| At { session, root, pending, now, merger: self.merger() }.plan(edit)).await

@@ -150,7 +150,7 @@ impl Work {
             (&self.went, Standing::Inside, Standing::Broken),
         ] {
             for target in targets {
-                let moved = gather.ask(self.links_to(session, root, (target, from)))?;
+                let moved = gather.ask(self.links_to(session, root, target, from))?;
                 for (key, value) in moved.unwrap_or_default() {
                     let link = Link { standing: to, ..Link::read(&key, &value)? };
                     changes.remove(key);
@@ -167,7 +167,8 @@ impl Work {
         &self,
         session: &Session<'_>,
         root: &Hash,
-        (target, standing): (&LinkTarget, Standing),
+        target: &LinkTarget,
+        standing: Standing,
     ) -> Step<Vec<(Key, Bytes)>> {
         let (from, to) = backlinks(target).below();
         let found = map::range(session, root, &Range::new(from, to))?;

@@ -225,7 +225,7 @@ fn sort(machine: &mut Machine<'_>, items: Vec<Value>, by: &Value) -> Eval<Vec<Va
         let mut merged = Vec::with_capacity(runs.len());
         for pair in runs.chunks(2 * width) {
             let (left, right) = pair.split_at(width.min(pair.len()));
-            merge(machine, (left, right), by, &mut merged)?;
+            merge(machine, left, right, by, &mut merged)?;
         }
         runs = merged;
         width *= 2;
@@ -236,7 +236,8 @@ fn sort(machine: &mut Machine<'_>, items: Vec<Value>, by: &Value) -> Eval<Vec<Va
 
 fn merge(
     machine: &mut Machine<'_>,
-    (mut left, mut right): (&[Value], &[Value]),
+    mut left: &[Value],
+    mut right: &[Value],
     by: &Value,
     merged: &mut Vec<Value>,
 ) -> Eval<()> {

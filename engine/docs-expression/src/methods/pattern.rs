@@ -153,7 +153,7 @@ fn replace(machine: &mut Machine<'_>, places: &Places<'_>, with: &Value) -> Eval
         out.extend(&text[copied..from]);
         copied = to;
         match &pattern {
-            Some(pattern) => expand(machine, pattern, text, (found, places.names), &mut out)?,
+            Some(pattern) => expand(machine, pattern, text, found, places.names, &mut out)?,
             None => {
                 let arguments = arguments(machine, places, found)?;
                 let replaced = machine.call(with, arguments.into())?;
@@ -190,7 +190,8 @@ fn expand(
     machine: &mut Machine<'_>,
     pattern: &str,
     text: &[char],
-    (found, names): (&Found, &[Option<String>]),
+    found: &Found,
+    names: &[Option<String>],
     out: &mut String,
 ) -> Eval<()> {
     machine.charge(1 + pattern.len() / 16)?;

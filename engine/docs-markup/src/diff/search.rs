@@ -103,14 +103,14 @@ impl<'a> Search<'a> {
         *self.at(Way::Backward, last) = area.a.1;
         for steps in 1.. {
             let mut long = false;
-            self.widen(&mut ahead, Way::Forward, (lowest, highest));
+            self.widen(&mut ahead, Way::Forward, lowest, highest);
             for diagonal in ahead.diagonals() {
                 let reached = self.advance(diagonal, &area, &mut long);
                 if odd && back.has(diagonal) && *self.at(Way::Backward, diagonal) <= reached {
                     return cut_at(reached, diagonal);
                 }
             }
-            self.widen(&mut back, Way::Backward, (lowest, highest));
+            self.widen(&mut back, Way::Backward, lowest, highest);
             for diagonal in back.diagonals() {
                 let reached = self.retreat(diagonal, &area, &mut long);
                 if !odd && ahead.has(diagonal) && reached <= *self.at(Way::Forward, diagonal) {
@@ -121,12 +121,12 @@ impl<'a> Search<'a> {
                 continue;
             }
             let trusted =
-                (long && steps > FEW_STEPS).then(|| self.trusted((ahead, back), (first, last), &area, steps));
+                (long && steps > FEW_STEPS).then(|| self.trusted(ahead, back, first, last, &area, steps));
             if let Some(cut) = trusted.flatten() {
                 return cut;
             }
             if steps >= self.most_steps {
-                return self.furthest((ahead, back), &area);
+                return self.furthest(ahead, back, &area);
             }
         }
         cut_at(area.a.0, first)
@@ -142,7 +142,7 @@ impl<'a> Search<'a> {
 
     /// Extends the front by one diagonal on either side, or shrinks it at the edge of the area. Diagonals beyond the
     /// front are marked as unreached.
-    fn widen(&mut self, front: &mut Front, way: Way, (lowest, highest): (Place, Place)) {
+    fn widen(&mut self, front: &mut Front, way: Way, lowest: Place, highest: Place) {
         let nothing = if way == Way::Forward { -1 } else { Place::MAX };
         if front.low > lowest {
             front.low -= 1;
@@ -192,8 +192,10 @@ impl<'a> Search<'a> {
     /// Returns a position that is far ahead of the number of steps and is reached through a long run of equal lines.
     fn trusted(
         &mut self,
-        (ahead, back): (Front, Front),
-        (first, last): (Place, Place),
+        ahead: Front,
+        back: Front,
+        first: Place,
+        last: Place,
         area: &Area,
         steps: Place,
     ) -> Option<Cut> {
@@ -226,7 +228,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the position furthest from its end, once the work limit is reached.
-    fn furthest(&mut self, (ahead, back): (Front, Front), area: &Area) -> Cut {
+    fn furthest(&mut self, ahead: Front, back: Front, area: &Area) -> Cut {
         let (mut far, mut far_a) = (-1, -1);
         for diagonal in ahead.diagonals() {
             let a = (*self.at(Way::Forward, diagonal)).min(area.a.1).min(area.b.1 + diagonal);

@@ -265,7 +265,7 @@ pub(super) fn write(kind: &InlineKind) -> Option<String> {
             out.push_str(&format!(">{}</span>", emoji::text(code)?));
         }
         InlineKind::Button { label, kind, icon, target } => {
-            write_button(&mut out, (label, *kind), icon, target);
+            write_button(&mut out, label, *kind, icon, target);
         }
         InlineKind::InlineImage { .. } => write_image(&mut out, kind),
         InlineKind::InlineMath { .. }
@@ -278,7 +278,8 @@ pub(super) fn write(kind: &InlineKind) -> Option<String> {
 
 fn write_button(
     out: &mut String,
-    (label, kind): (&str, ButtonKind),
+    label: &str,
+    kind: ButtonKind,
     icon: &Option<String>,
     target: &Option<Box<docs_model::ContentRef>>,
 ) {

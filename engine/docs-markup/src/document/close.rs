@@ -31,11 +31,7 @@ pub(super) enum Way {
 
 /// Returns the old text with the changes of the new document, if it reads as the new document. `end` is the line
 /// ending.
-pub(super) fn written(
-    old: &str,
-    (before, after): (&Document, &Document),
-    (way, end): (Way, &str),
-) -> Option<String> {
+pub(super) fn written(old: &str, before: &Document, after: &Document, way: Way, end: &str) -> Option<String> {
     let print = |document: &Document| {
         let text = match way {
             Way::Spelled => print::document(&document.nodes, Raw::Kept),

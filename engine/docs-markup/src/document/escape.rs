@@ -57,7 +57,7 @@ pub(super) fn text(out: &mut String, text: &str, around: Surroundings) {
             '\r' => out.push_str("&#xD;"),
             '\0' => out.push('\u{fffd}'),
             '{' if next == Some('%') && (line_start || is_tag()) => out.push_str("\\{"),
-            c if needs_escape(c, rest, next, (around, line_start)) => {
+            c if needs_escape(c, rest, next, around, line_start) => {
                 out.push('\\');
                 out.push(c);
             }
@@ -75,7 +75,7 @@ pub(super) fn text(out: &mut String, text: &str, around: Surroundings) {
     }
 }
 
-fn needs_escape(c: char, rest: &str, next: Option<char>, (around, line_start): (Surroundings, bool)) -> bool {
+fn needs_escape(c: char, rest: &str, next: Option<char>, around: Surroundings, line_start: bool) -> bool {
     let follows = |test: fn(char) -> bool| next.is_some_and(test);
     match c {
         '\\' => next.is_none_or(|next| next.is_ascii_punctuation() || next == '\n'),

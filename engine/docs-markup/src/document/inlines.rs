@@ -282,7 +282,7 @@ impl Reader<'_, '_, '_> {
                 return self.builder.open_mark(mark, range.start + if is_long { 2 } else { 1 });
             }
             Tag::Link { link_type, dest_url, title, id } => {
-                return self.start_link(*link_type, (dest_url, title, id), range);
+                return self.start_link(*link_type, dest_url, title, id, range);
             }
             Tag::Image { .. } => {
                 self.image = Some((String::new(), 0));
@@ -305,12 +305,7 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    fn start_link(
-        &mut self,
-        kind: LinkType,
-        (destination, title, id): (&str, &str, &str),
-        range: &Range<usize>,
-    ) {
+    fn start_link(&mut self, kind: LinkType, destination: &str, title: &str, id: &str, range: &Range<usize>) {
         let url =
             if kind == LinkType::Email { format!("mailto:{destination}") } else { destination.to_owned() };
         let spelling = match kind {

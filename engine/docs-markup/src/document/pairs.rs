@@ -82,7 +82,7 @@ impl<'s> Level<'s> {
         if text.starts_with('<') {
             self.html = html_end(text).filter(|end| !text.to_ascii_lowercase().contains(end));
         }
-        self.finder.line(line.at, (text, next.map_or("", |next| &*next.text)));
+        self.finder.line(line.at, text, next.map_or("", |next| &*next.text));
     }
 }
 
@@ -95,7 +95,7 @@ struct Finder<'s> {
 }
 
 impl<'s> Finder<'s> {
-    fn line(&mut self, at: usize, (text, next): (&'s str, &'s str)) {
+    fn line(&mut self, at: usize, text: &'s str, next: &'s str) {
         if let Some(inside) = text.strip_prefix("{%") {
             // The name of a tag may be on its second line.
             let name = Some(tag::name_of(inside)).filter(|name| !name.is_empty());

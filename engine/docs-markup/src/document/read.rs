@@ -144,7 +144,7 @@ impl Reader<'_> {
             }
             ChunkKind::Note(..) | ChunkKind::Definition(..) | ChunkKind::Rest => None,
             ChunkKind::Tag(tag, inside) => {
-                return tagged::blocks(self, (tag, inside.clone()), (lines, chunk));
+                return tagged::blocks(self, tag, inside.clone(), lines, chunk);
             }
             ChunkKind::Details(inside) => figures::expandable(self, &lines[inside.clone()]),
         };
@@ -161,7 +161,7 @@ impl Reader<'_> {
         let before = self.notes.taken().clone();
         let mut rules = Rules { definitions: self.definitions, notes: &mut self.notes };
         let read = spelling::compact(inlines::read(text, &mut rules)?);
-        Some(settle(read, text, (context, &before)))
+        Some(settle(read, text, context, &before))
     }
 
     /// Returns the rules for inline text.
@@ -310,7 +310,7 @@ fn task(text: &str) -> Option<bool> {
 }
 
 /// Removes the spellings that equal the default.
-fn settle(nodes: Vec<Node>, text: &str, (context, taken): (InlineContext, &LabelLog)) -> Vec<Node> {
+fn settle(nodes: Vec<Node>, text: &str, context: InlineContext, taken: &LabelLog) -> Vec<Node> {
     let usual = spelling::labelled(&nodes);
     let mut labels = Labels::default().at(taken);
     let is_usual = write_inlines(&usual, (Mode::Labelled, context), &mut labels)

@@ -129,7 +129,7 @@ pub(super) fn html(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Blo
     let mut table = Table { records: BTreeMap::new(), fragments: Vec::new() };
     let rows = body.map_or(Some(Vec::new()), |body| body.elements())?;
     for (index, row) in rows.into_iter().enumerate() {
-        let record = cells(reader, (&columns, index), row, &mut table)?;
+        let record = cells(reader, &columns, index, row, &mut table)?;
         table.records.insert(row_id(index), record);
     }
     let view = view(open, &columns)?;
@@ -281,7 +281,8 @@ fn kind(cell: &Element<'_>, select: Option<&Html<'_>>) -> Option<TableColumnKind
 
 fn cells(
     reader: &mut Reader<'_>,
-    (head, row): (&Head, usize),
+    head: &Head,
+    row: usize,
     element: &Element<'_>,
     table: &mut Table,
 ) -> Option<TableRecord> {

@@ -19,8 +19,10 @@ use super::{
 /// Parses a tag and its content to blocks. An unknown tag becomes verbatim text before and after its content.
 pub(super) fn blocks(
     reader: &mut Reader<'_>,
-    (text, inside): (&str, Option<Range<usize>>),
-    (all, chunk): (&[Line<'_>], &Chunk<'_>),
+    text: &str,
+    inside: Option<Range<usize>>,
+    all: &[Line<'_>],
+    chunk: &Chunk<'_>,
 ) -> Vec<Block> {
     let inner = inside.clone().map(|inside| &all[inside]);
     let own = &all[chunk.lines.clone()];

@@ -25,7 +25,7 @@ pub(super) fn update_closely(old: &str, new: &Document) -> Result<String, Invali
             break;
         }
         let before = before.get_or_insert_with(|| Source::new(old).document);
-        let Some(text) = close::written(old, (before, new), (way, line_end(old))) else { continue };
+        let Some(text) = close::written(old, before, new, way, line_end(old)) else { continue };
         if let Some(how_far) = Distance::between(old, &text).filter(|how_far| *how_far < far) {
             (best, far) = (text, how_far);
         }

@@ -128,7 +128,7 @@ pub(super) fn found(markdown: &str, piece: usize) -> (Vec<LinkSite>, Vec<String>
         specs: Vec::new(),
         silent: Vec::new(),
     };
-    pieces::each((markdown, piece), &known, &mut |part| finder.part(part));
+    pieces::each(markdown, piece, &known, &mut |part| finder.part(part));
     finder.define();
     finder.tags();
     let (mut sites, specs) = (finder.sites, finder.specs);

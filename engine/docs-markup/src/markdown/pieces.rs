@@ -42,7 +42,7 @@ impl Known {
         // There are no definitions without this sequence.
         if text.contains("]:") {
             let mut found = Self { most, ..Self::default() };
-            each((text, piece), &known, &mut |part| found.add(part));
+            each(text, piece, &known, &mut |part| found.add(part));
             known = found;
         }
         known
@@ -91,7 +91,7 @@ enum Last {
 
 /// Calls `found` with the parts of a text. `piece` is the minimum length of a piece. Blocks with an excessive number of
 /// delimiters are skipped.
-pub(super) fn each((text, piece): (&str, usize), known: &Known, found: &mut dyn FnMut(Part<'_>)) {
+pub(super) fn each(text: &str, piece: usize, known: &Known, found: &mut dyn FnMut(Part<'_>)) {
     let mut cuts = Cuts::new(text, piece);
     let mut at = 0;
     let mut columns = None;

@@ -174,14 +174,14 @@ impl Path {
                 Some(before) => last[k] + u8::from(letter != Some(self.word[before])),
                 None => FAR,
             };
-            let typos = left_out.min(put_in).min(replaced).min(self.swapped(letter, (own, k)));
+            let typos = left_out.min(put_in).min(replaced).min(self.swapped(letter, own, k));
             row[k] = typos.min(FAR);
         }
         row
     }
 
     /// Returns the distance if this letter and the previous one are transposed in the word.
-    fn swapped(&self, letter: Option<char>, (own, k): (usize, usize)) -> u8 {
+    fn swapped(&self, letter: Option<char>, own: usize, k: usize) -> u8 {
         let count = self.taken.len();
         if count == 0 || own < 2 {
             return FAR;

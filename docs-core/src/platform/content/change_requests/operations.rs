@@ -66,7 +66,7 @@ impl Operation for ChangeRequestCreation {
         let record = ChangeRequestRecord {
             subject: self.new.subject.clone().unwrap_or_default(),
             agent_task: self.new.agent_task_id.as_ref().map(ToString::to_string),
-            ..new_request(tx, space, (&self.id, &self.by), self.now).await?
+            ..new_request(tx, space, &self.id, &self.by, self.now).await?
         };
         tx.create(record);
         Ok(())
@@ -77,7 +77,8 @@ impl Operation for ChangeRequestCreation {
 pub(in crate::platform) async fn new_request(
     tx: &mut Tx,
     space: &SpaceRecord,
-    (id, by): (&ChangeRequestId, &UserId),
+    id: &ChangeRequestId,
+    by: &UserId,
     now: Timestamp,
 ) -> Result<ChangeRequestRecord> {
     let last = ChangeRequestRecord::last_number(&space.id);
@@ -138,7 +139,7 @@ impl Operation for ChangeRequestUpdate {
             new.updated_at = self.now.later_than(old.updated_at);
             let new = tx.put(&*old, new)?;
             if !is_living(new.status) {
-                git::settled(tx, access.space(), &new.id, (self.job.clone(), self.now)).await?;
+                git::settled(tx, access.space(), &new.id, self.job.clone(), self.now).await?;
             }
         }
         Ok(())
@@ -170,7 +171,7 @@ impl Operation for MergeChangeRequest {
             ..ChangeRequestRecord::clone(&old)
         };
         let new = tx.put(&*old, new)?;
-        git::settled(tx, proof.space(), &new.id, (self.job.clone(), now)).await?;
+        git::settled(tx, proof.space(), &new.id, self.job.clone(), now).await?;
         Ok(true)
     }
 }

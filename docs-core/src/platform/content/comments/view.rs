@@ -144,7 +144,7 @@ impl Platform {
         let replies = tx.numbers(&counters).await?;
         let resolved = records.iter().filter_map(|record| record.resolved.as_ref().map(|by| &by.by));
         let posted = records.iter().map(|record| &record.posted);
-        let people = self.people(tx, (reader, posted), resolved).await?;
+        let people = self.people(tx, reader, posted, resolved).await?;
         Ok(SpaceFrame { replies, people })
     }
 
@@ -191,7 +191,7 @@ impl Platform {
         records: &[Arc<ReplyRecord>],
     ) -> Result<Vec<CommentReply>> {
         let posted = records.iter().map(|record| &record.posted);
-        let people = self.people(tx, (reader, posted), std::iter::empty()).await?;
+        let people = self.people(tx, reader, posted, std::iter::empty()).await?;
         let shown = records.iter().map(|record| {
             let posted = &record.posted;
             Ok(CommentReply {
@@ -213,7 +213,8 @@ impl Platform {
     async fn people(
         &self,
         tx: &Tx,
-        (reader, posted): (CommentReader<'_>, impl Iterator<Item = &Posted>),
+        reader: CommentReader<'_>,
+        posted: impl Iterator<Item = &Posted>,
         others: impl Iterator<Item = &UserId>,
     ) -> Result<BTreeMap<UserId, User>> {
         let org = &reader.content.access.space().organization;

@@ -111,14 +111,14 @@ impl Edit {
         }
         posted.reactions.retain(|of| !of.users.is_empty());
         for emoji in self.added.iter().filter(|emoji| !self.removed.contains(emoji)) {
-            react(&mut posted.reactions, emoji, (by, now))?;
+            react(&mut posted.reactions, emoji, by, now)?;
         }
         Ok(())
     }
 }
 
 /// Adds a reaction unless it exists.
-fn react(reactions: &mut Vec<Reactions>, emoji: &Emoji, (by, now): (&UserId, Timestamp)) -> Result<()> {
+fn react(reactions: &mut Vec<Reactions>, emoji: &Emoji, by: &UserId, now: Timestamp) -> Result<()> {
     let full = || {
         Error::conflict(
             "addedReactions: the comment has the maximum number of reactions; remove \

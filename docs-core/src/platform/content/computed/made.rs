@@ -45,7 +45,8 @@ impl MadeCache {
     /// Returns the generated pages of the computed pages of a tree with these indexes, from the cache if possible.
     pub(in crate::platform) fn get_or_make(
         &self,
-        (tree, places): (&PageTree, &ComputedPlaces),
+        tree: &PageTree,
+        places: &ComputedPlaces,
         shown: &[usize],
     ) -> Result<Arc<MadePages>> {
         let key = key((tree, places), shown)?;

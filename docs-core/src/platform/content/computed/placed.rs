@@ -67,9 +67,11 @@ pub(super) fn wanted(spec: &Spec, source: &OpenApiSource) -> usize {
 
 /// Generates the first pages of a specification, at most `room`, at the location of a computed page.
 pub(super) fn place(
-    (spec, room): (&Arc<Spec>, usize),
+    spec: &Arc<Spec>,
+    room: usize,
     source: &OpenApiSource,
-    (entry, at): (&PageEntry, Place<'_>),
+    entry: &PageEntry,
+    at: Place<'_>,
 ) -> Vec<MadePage> {
     let seed = entry.computed_seed.clone().unwrap_or_else(|| at.id.to_string());
     let mut maker = Maker { spec, seed, room };
@@ -77,12 +79,12 @@ pub(super) fn place(
     let mut made: Vec<MadePage> =
         spec.pages.roots.iter().map_while(|tag| maker.tag(*tag, at.above, taken)).collect();
     if source.models && !spec.pages.outline.schemas.is_empty() {
-        let shown = (What::Models, json!({ "doc": "models" }));
-        made.extend(maker.page("models", "Schemas", shown, (at.above, &mut *taken)));
+        let props = json!({ "doc": "models" });
+        made.extend(maker.page("models", "Schemas", What::Models, props, at.above, &mut *taken));
     }
     if let Some(url) = spec.published.clone().filter(|_| source.download) {
         let props = json!({ "doc": "info", "page": "download" });
-        made.extend(maker.page("download", "Download", (What::Download(url), props), (at.above, taken)));
+        made.extend(maker.page("download", "Download", What::Download(url), props, at.above, taken));
     }
     made
 }
@@ -96,7 +98,7 @@ impl Maker<'_> {
         let props = json!({ "doc": doc, "page": tag.name });
         let title = tag.title.as_deref().unwrap_or(&tag.name);
         let name = format!("tag {}", tag.name);
-        let mut page = self.page(&name, title, (What::Tag(number), props), (above, taken))?;
+        let mut page = self.page(&name, title, What::Tag(number), props, above, taken)?;
         page.icon.clone_from(&tag.icon);
         page.description.clone_from(&tag.summary);
         let mut below = UniqueNames::default();
@@ -108,8 +110,10 @@ impl Maker<'_> {
         &mut self,
         name: &str,
         title: &str,
-        (what, props): (What, Value),
-        (above, taken): (&str, &mut UniqueNames),
+        what: What,
+        props: Value,
+        above: &str,
+        taken: &mut UniqueNames,
     ) -> Option<MadePage> {
         self.room = self.room.checked_sub(1)?;
         let title = if title.trim().is_empty() { "Untitled" } else { title };

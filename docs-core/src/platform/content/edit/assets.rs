@@ -27,7 +27,7 @@ impl Plan {
         match change {
             ContentEdit::DeleteFiles(delete) => {
                 for (n, file) in files_of(delete)?.into_iter().enumerate() {
-                    edits.push_field((at, format!("files[{n}]")), Edit::DeleteFile { file });
+                    edits.push_field(at, format!("files[{n}]"), Edit::DeleteFile { file });
                 }
             }
             ContentEdit::UpdateVariables(update) => edits.push(at, variables(update)?),
@@ -38,11 +38,11 @@ impl Plan {
             }
             ContentEdit::UpdateReusableContent(update) => {
                 let edit = self.update_reusable(view, update).await?;
-                edits.push_field((at, REUSABLE.to_owned()), edit);
+                edits.push_field(at, REUSABLE.to_owned(), edit);
             }
             ContentEdit::DeleteReusableContent(delete) => {
                 let reusable = reusable_id(&delete.reusable_content)?;
-                edits.push_field((at, REUSABLE.to_owned()), Edit::DeleteReusable { reusable });
+                edits.push_field(at, REUSABLE.to_owned(), Edit::DeleteReusable { reusable });
             }
             ContentEdit::UpdatePage(_)
             | ContentEdit::InsertPage(_)
@@ -86,7 +86,7 @@ impl Plan {
     /// The text of a reusable content. It has no front matter: the start of the document is part of the text.
     async fn reusable_body(&self, view: &View, document: &DocumentInput, old: &str) -> Result<NewBody> {
         let text = body::text(document, old)?;
-        links::resolve(&text, old, &self.names, (view, "")).await.map(NewBody::Text)
+        links::resolve(&text, old, &self.names, view, "").await.map(NewBody::Text)
     }
 }
 

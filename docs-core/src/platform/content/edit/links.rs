@@ -99,7 +99,8 @@ pub(super) async fn resolve(
     text: &str,
     before: &str,
     names: &Names,
-    (view, folder): (&View, &str),
+    view: &View,
+    folder: &str,
 ) -> Result<String> {
     let mut answers = HashMap::new();
     for site in links(text) {

@@ -71,7 +71,7 @@ impl Edits {
     }
 
     /// Adds an edit. The field of the change names its subject.
-    pub(super) fn push_field(&mut self, (change, field): (usize, String), edit: Edit) {
+    pub(super) fn push_field(&mut self, change: usize, field: String, edit: Edit) {
         self.list.push(edit);
         self.origin.push(Origin { change, subject: Some(field) });
     }
@@ -220,9 +220,7 @@ impl Plan {
                     edits.push(at, Edit::DeletePage { page: page_id(at, &delete.page)? });
                 }
                 ContentEdit::RevertPage(revert) => {
-                    let before = (&view, edits.list.as_slice());
-                    let of = (space, request);
-                    let edit = revert::edit(platform, of, revert, before).await;
+                    let edit = revert::edit(platform, space, request, revert, &view, &edits.list).await;
                     edits.push(at, edit.map_err(|error| within(at, error))?);
                 }
                 ContentEdit::InsertFiles(insert) => {
@@ -245,9 +243,7 @@ impl Plan {
         let kind = kind_of(insert.kind)?;
         check_fields(kind, &insert.fields)?;
         if kind != PageKind::Document {
-            return self
-                .insert_bare(view, (insert, kind), NewPage::new(id, kind, PagePatch::default()))
-                .await;
+            return self.insert_bare(view, insert, kind, NewPage::new(id, kind, PagePatch::default())).await;
         }
         if insert.target.is_some() {
             return Err(Error::invalid("target", "is allowed for links only"));
@@ -263,7 +259,7 @@ impl Plan {
             Some(parent) => view.path_of(parent).await?.unwrap_or_default(),
             None => String::new(),
         };
-        let body = links::resolve(source.body, "", &self.names, (view, &folder)).await?;
+        let body = links::resolve(source.body, "", &self.names, view, &folder).await?;
         Ok(Edit::InsertPage(Box::new(NewPage {
             id,
             kind,
@@ -278,7 +274,8 @@ impl Plan {
     async fn insert_bare(
         &self,
         view: &View,
-        (insert, kind): (&InsertPageChange, PageKind),
+        insert: &InsertPageChange,
+        kind: PageKind,
         page: NewPage,
     ) -> Result<Edit> {
         if insert.document.as_ref().is_some_and(|document| *document != DocumentInput::Empty) {
@@ -334,7 +331,7 @@ impl Plan {
             let source = body::source(document, &text);
             fields = self.fields(&source, fields);
             let folder = links::folder_of(view, &page).await?;
-            body = Some(links::resolve(source.body, &old, &self.names, (view, &folder)).await?);
+            body = Some(links::resolve(source.body, &old, &self.names, view, &folder).await?);
         }
         let mut edits = vec![Edit::UpdatePage { page: page.clone(), fields: Box::new(fields) }];
         if let Some(body) = body {

@@ -16,9 +16,11 @@ use crate::{
 /// The edit of a revert, after the preceding edits of the same request.
 pub(super) async fn edit(
     platform: &Platform,
-    (space, request): (&SpaceRecord, &ChangeRequestRecord),
+    space: &SpaceRecord,
+    request: &ChangeRequestRecord,
     revert: &RevertPageChange,
-    (view, before): (&View, &[Edit]),
+    view: &View,
+    before: &[Edit],
 ) -> Result<Edit> {
     let page: PageId = revert.page.parse().map_err(|_| Error::invalid("page", "no such page"))?;
     let to = root(platform, request, revert).await?;

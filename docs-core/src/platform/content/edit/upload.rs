@@ -3,6 +3,7 @@
 use std::fmt;
 
 use bytes::Bytes;
+use docs_macros::boxed;
 
 use super::append::{Append, Target};
 use crate::{
@@ -80,23 +81,22 @@ impl<'p> ContentHandle<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn upload_file(self, new: NewUpload) -> BoxFuture<'p, Result<FileUpload>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, self.caller.actor());
-            let of = self.of.to_content_of();
-            let by = actor.require_user()?.clone();
-            let name = new.name.to_string();
-            check_file_name(&name).map_err(|why| Error::invalid("name", why))?;
-            let content_type = content_type(&name, new.content_type.as_deref())?;
-            let target = match platform.append_target(&actor, &of).await {
-                Err(error) if !platform.may_be_repeated() => return Err(error),
-                target => target,
-            };
-            let objects = &platform.inner.objects;
-            let place = target.as_ref().ok().map(|target| (objects.clone(), target.space().domain.clone()));
-            let writer = FileWriter::new(place, &content_type);
-            Ok(FileUpload { platform: platform.clone(), actor, by, of, target, name, content_type, writer })
-        })
+    #[boxed]
+    pub async fn upload_file(self, new: NewUpload) -> Result<FileUpload> {
+        let (platform, actor) = (self.caller.platform, self.caller.actor());
+        let of = self.of.to_content_of();
+        let by = actor.require_user()?.clone();
+        let name = new.name.to_string();
+        check_file_name(&name).map_err(|why| Error::invalid("name", why))?;
+        let content_type = content_type(&name, new.content_type.as_deref())?;
+        let target = match platform.append_target(&actor, &of).await {
+            Err(error) if !platform.may_be_repeated() => return Err(error),
+            target => target,
+        };
+        let objects = &platform.inner.objects;
+        let place = target.as_ref().ok().map(|target| (objects.clone(), target.space().domain.clone()));
+        let writer = FileWriter::new(place, &content_type);
+        Ok(FileUpload { platform: platform.clone(), actor, by, of, target, name, content_type, writer })
     }
 }
 
@@ -124,14 +124,13 @@ impl FileUpload {
     ///
     /// # Cancel safety
     /// Dropping the future may lose some bytes: drop the upload as well.
-    pub fn write<'a>(&'a mut self, bytes: Bytes) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            if self.writer.size() + bytes.len() as u64 > MAX_FILE_BYTES {
-                let what = format!("the file must be at most {MAX_FILE_BYTES} bytes");
-                return Err(Error::new(ErrorKind::TooLarge, what));
-            }
-            self.writer.write(bytes).await
-        })
+    #[boxed('a)]
+    pub async fn write<'a>(&'a mut self, bytes: Bytes) -> Result<()> {
+        if self.writer.size() + bytes.len() as u64 > MAX_FILE_BYTES {
+            let what = format!("the file must be at most {MAX_FILE_BYTES} bytes");
+            return Err(Error::new(ErrorKind::TooLarge, what));
+        }
+        self.writer.write(bytes).await
     }
 
     /// Adds the uploaded file to the content, as one revision.
@@ -139,32 +138,31 @@ impl FileUpload {
     /// # Errors
     /// Those of [`upload_file`](ContentHandle::upload_file), if they apply now; `Conflict` for an upload that took
     /// longer than [`WRITE_WINDOW`](crate::platform::WRITE_WINDOW); errors of the store.
-    pub fn finish(self) -> BoxFuture<'static, Result<RevisionFile>> {
-        Box::pin(async move {
-            let Self { platform, actor, by, of, target, name, content_type, writer } = self;
-            // The fingerprint of the request is complete only now, with the hash of the content.
-            let blob = writer.blob();
-            let platform = &platform.continued(&[name.as_bytes(), content_type.as_bytes(), blob.as_bytes()]);
-            let actor = &actor;
-            let done = platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
-                let target = target?;
-                let bearer = Bearer::member(actor)?;
-                let entry = writer.finish().await?.entry(name, content_type, None);
-                let file: FileId = platform.id();
-                let edits = [Edit::PutFile { file: file.clone(), entry }];
-                let space = target.space();
-                let append = Append { actor, by: &by, of: &of, before: &target, edits: &edits, run: None };
-                let show = |_, root| -> BoxFuture<'_, Result<RevisionFile>> {
-                    let (view, file, bearer) = (platform.content().view(&space.domain, root), &file, &bearer);
-                    Box::pin(async move {
-                        let entry = view.file(file).await?;
-                        let entry = entry.ok_or_else(|| Error::internal("an uploaded file is missing"))?;
-                        platform.file_view((space, bearer), file.clone(), entry, Shown::default())
-                    })
-                };
-                platform.append(append, show).await
-            });
-            done.await
-        })
+    #[boxed('static)]
+    pub async fn finish(self) -> Result<RevisionFile> {
+        let Self { platform, actor, by, of, target, name, content_type, writer } = self;
+        // The fingerprint of the request is complete only now, with the hash of the content.
+        let blob = writer.blob();
+        let platform = &platform.continued(&[name.as_bytes(), content_type.as_bytes(), blob.as_bytes()]);
+        let actor = &actor;
+        let done = platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
+            let target = target?;
+            let bearer = Bearer::member(actor)?;
+            let entry = writer.finish().await?.entry(name, content_type, None);
+            let file: FileId = platform.id();
+            let edits = [Edit::PutFile { file: file.clone(), entry }];
+            let space = target.space();
+            let append = Append { actor, by: &by, of: &of, before: &target, edits: &edits, run: None };
+            let show = |_, root| -> BoxFuture<'_, Result<RevisionFile>> {
+                let (view, file, bearer) = (platform.content().view(&space.domain, root), &file, &bearer);
+                Box::pin(async move {
+                    let entry = view.file(file).await?;
+                    let entry = entry.ok_or_else(|| Error::internal("an uploaded file is missing"))?;
+                    platform.file_view(space, bearer, file.clone(), entry, Shown::default())
+                })
+            };
+            platform.append(append, show).await
+        });
+        done.await
     }
 }

@@ -135,12 +135,12 @@ impl Platform {
         let mut things = HashMap::new();
         for (id, found) in pages.iter().zip(frame.view.pages_with_paths(&pages).await?) {
             let Some((entry, path)) = found else { continue };
-            let page = self.page_view(space, (id, &entry, &path), Vec::new(), shown)?;
+            let page = self.page_view(space, id, &entry, &path, Vec::new(), shown)?;
             things.insert(LinkTarget::Page(id.clone()), TargetView::Page(page));
         }
         for (id, found) in files.iter().zip(frame.view.files_by_id(&files).await?) {
             let Some(entry) = found else { continue };
-            let file = self.file_view((space, &frame.bearer), id.clone(), entry, shown)?;
+            let file = self.file_view(space, &frame.bearer, id.clone(), entry, shown)?;
             things.insert(LinkTarget::File(id.clone()), TargetView::File(file));
         }
         for (id, found) in reusables.iter().zip(frame.view.reusables_by_id(&reusables).await?) {

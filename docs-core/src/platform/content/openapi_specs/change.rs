@@ -32,7 +32,8 @@ impl Platform {
         &self,
         actor: &Actor,
         org: &OrgId,
-        (id, slug): (OpenApiSpecId, OpenApiSpecSlug),
+        id: OpenApiSpecId,
+        slug: OpenApiSpecSlug,
         source: StoredSpecSource,
     ) -> OpenApiSpecRecord {
         let now = self.now();

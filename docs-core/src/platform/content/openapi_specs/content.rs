@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::find;
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    Error, ErrorKind, Result,
     model::{
         OpenApiSpecContent, OpenApiSpecId, OpenApiSpecVersion, OpenApiSpecVersionId,
         OpenApiSpecVersionObject, OpenApiSpecVersionUrls, OrgId, SpecVisibility,
@@ -82,27 +83,22 @@ impl Platform {
     /// # Errors
     ///
     /// `NotFound`.
-    pub fn find_spec_document<'a>(
-        &'a self,
-        org: &'a OrgId,
-        sealed: &'a str,
-    ) -> BoxFuture<'a, Result<StoredFile>> {
-        Box::pin(async move {
-            let found = self.secrets().open(&purpose(org), sealed).map_err(|_| missing())?;
-            let Address { spec, version, bearer } = serde_json::from_str(&found).map_err(|_| missing())?;
-            let actor = self.member_of(&bearer).ok_or_else(missing)?;
-            let tx = self.read().await?;
-            access::org(&tx, &actor, org)
-                .await
-                .and_then(|access| access.require(OrgAction::ReadSpecs).map(drop))
-                .map_err(|error| match error.kind() {
-                    ErrorKind::NotFound | ErrorKind::Forbidden => missing(),
-                    _ => error,
-                })?;
-            let spec: Option<Arc<OpenApiSpecRecord>> = tx.get(&OpenApiSpecRecord::at(&spec)).await?;
-            let spec = spec.filter(|spec| spec.organization == *org).ok_or_else(missing)?;
-            document(&tx, &spec, &version).await
-        })
+    #[boxed('a)]
+    pub async fn find_spec_document<'a>(&'a self, org: &'a OrgId, sealed: &'a str) -> Result<StoredFile> {
+        let found = self.secrets().open(&purpose(org), sealed).map_err(|_| missing())?;
+        let Address { spec, version, bearer } = serde_json::from_str(&found).map_err(|_| missing())?;
+        let actor = self.member_of(&bearer).ok_or_else(missing)?;
+        let tx = self.read().await?;
+        access::org(&tx, &actor, org)
+            .await
+            .and_then(|access| access.require(OrgAction::ReadSpecs).map(drop))
+            .map_err(|error| match error.kind() {
+                ErrorKind::NotFound | ErrorKind::Forbidden => missing(),
+                _ => error,
+            })?;
+        let spec: Option<Arc<OpenApiSpecRecord>> = tx.get(&OpenApiSpecRecord::at(&spec)).await?;
+        let spec = spec.filter(|spec| spec.organization == *org).ok_or_else(missing)?;
+        document(&tx, &spec, &version).await
     }
 
     /// Finds the document of the latest version of a public OpenAPI specification, for an anonymous visitor.
@@ -110,17 +106,12 @@ impl Platform {
     /// # Errors
     ///
     /// `NotFound`, also for a private specification.
-    pub fn find_published_spec<'a>(
-        &'a self,
-        org: &'a OrgId,
-        slug: &'a str,
-    ) -> BoxFuture<'a, Result<StoredFile>> {
-        Box::pin(async move {
-            let tx = self.read().await?;
-            let spec = find(&tx, org, slug).await?;
-            let spec = spec.filter(|spec| spec.visibility == SpecVisibility::Public).ok_or_else(missing)?;
-            document(&tx, &spec, spec.last_version.as_ref().ok_or_else(missing)?).await
-        })
+    #[boxed('a)]
+    pub async fn find_published_spec<'a>(&'a self, org: &'a OrgId, slug: &'a str) -> Result<StoredFile> {
+        let tx = self.read().await?;
+        let spec = find(&tx, org, slug).await?;
+        let spec = spec.filter(|spec| spec.visibility == SpecVisibility::Public).ok_or_else(missing)?;
+        document(&tx, &spec, spec.last_version.as_ref().ok_or_else(missing)?).await
     }
 }
 

@@ -151,7 +151,7 @@ impl Platform {
         if latest.is_some_and(|latest| latest.digest == digest) {
             return Ok(Ok(Found::Known));
         }
-        let version = self.stored_version(spec, (files, read), digest).await?;
+        let version = self.stored_version(spec, files, read, digest).await?;
         Ok(Ok(Found::New(Box::new(version))))
     }
 
@@ -159,7 +159,8 @@ impl Platform {
     async fn stored_version(
         &self,
         spec: &OpenApiSpecRecord,
-        (files, read): (SpecFiles, ReadSpec),
+        files: SpecFiles,
+        read: ReadSpec,
         digest: Hash,
     ) -> Result<OpenApiSpecVersionRecord> {
         let format = read.files.first().map_or(SpecFormat::Json, |file| file.format);

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use docs_macros::boxed;
+
 use crate::{
-    BoxFuture, Result,
+    Result,
     content::{self, Content, FileEntry, PageEntry, ReusableEntry, RevisionChange, View},
     model::{
         Changed, ChangedFile, ChangedPage, ChangedReusableContent, FileAttributes, FileId, PageAttributes,
@@ -46,45 +48,43 @@ impl<'p> ContentHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong limit.
-    pub fn list_changes(self, limit: Option<u32>) -> BoxFuture<'p, Result<RevisionSemanticChanges>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let of = &self.of.to_content_of();
-            let limit =
-                checked_limit(&PageRequest { page: None, limit: Some(limit.unwrap_or(DEFAULT_LIMIT)) })?;
-            let tx = platform.read().await?;
-            let compared = platform.compared(&tx, actor, of).await?;
-            let merged_from = match &compared.merged {
-                None => None,
-                Some(request) => {
-                    let space = compared.access.space();
-                    platform
-                        .request_views(&tx, (actor, space), std::slice::from_ref(request))
-                        .await?
-                        .pop()
-                        .map(Box::new)
-                }
-            };
-            drop(tx);
-            let space = compared.access.space();
-            let found = platform.content().diff(&space.domain, compared.before, compared.after).await?;
-            let change = ChangePresenter {
-                platform,
-                space: &space.id,
-                bearer: Bearer::member(actor)?,
-                before: platform.content().view(&space.domain, compared.before),
-                after: platform.content().view(&space.domain, compared.after),
-            };
-            let (mut changes, mut more) = (Vec::new(), 0);
-            for found in found {
-                if changes.len() < limit {
-                    changes.extend(change.shown(found).await?);
-                } else if change.is_shown(&found)? {
-                    more += 1;
-                }
+    #[boxed]
+    pub async fn list_changes(self, limit: Option<u32>) -> Result<RevisionSemanticChanges> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let of = &self.of.to_content_of();
+        let limit = checked_limit(&PageRequest { page: None, limit: Some(limit.unwrap_or(DEFAULT_LIMIT)) })?;
+        let tx = platform.read().await?;
+        let compared = platform.compared(&tx, actor, of).await?;
+        let merged_from = match &compared.merged {
+            None => None,
+            Some(request) => {
+                let space = compared.access.space();
+                platform
+                    .request_views(&tx, actor, space, std::slice::from_ref(request))
+                    .await?
+                    .pop()
+                    .map(Box::new)
             }
-            Ok(RevisionSemanticChanges { merged_from, changes, more: (more > 0).then_some(more) })
-        })
+        };
+        drop(tx);
+        let space = compared.access.space();
+        let found = platform.content().diff(&space.domain, compared.before, compared.after).await?;
+        let change = ChangePresenter {
+            platform,
+            space: &space.id,
+            bearer: Bearer::member(actor)?,
+            before: platform.content().view(&space.domain, compared.before),
+            after: platform.content().view(&space.domain, compared.after),
+        };
+        let (mut changes, mut more) = (Vec::new(), 0);
+        for found in found {
+            if changes.len() < limit {
+                changes.extend(change.shown(found).await?);
+            } else if change.is_shown(&found)? {
+                more += 1;
+            }
+        }
+        Ok(RevisionSemanticChanges { merged_from, changes, more: (more > 0).then_some(more) })
     }
 }
 

@@ -23,14 +23,15 @@ impl Platform {
     pub(super) async fn replaced(
         &self,
         space: &SpaceRecord,
-        (tree, filter): (&PageTree, &ContentFilter),
+        tree: &PageTree,
+        filter: &ContentFilter,
         shown: Shown,
     ) -> Result<Replaced> {
         let mut replaced = Replaced::new();
         if !shown.computed {
             return Ok(replaced);
         }
-        for (at, made) in self.made(&space.organization, (tree, filter)).await?.iter() {
+        for (at, made) in self.made(&space.organization, tree, filter).await?.iter() {
             let Some(page) = tree.pages().get(*at) else { continue };
             let views = made.iter().map(|made| self.made_view(space, &page.entry, made.clone()));
             replaced.insert(page.id.clone(), views.collect());
@@ -39,14 +40,14 @@ impl Platform {
     }
 
     /// Generates the pages of all computed pages that the reader may see.
-    async fn made(&self, org: &OrgId, (tree, filter): (&PageTree, &ContentFilter)) -> Result<Arc<MadePages>> {
+    async fn made(&self, org: &OrgId, tree: &PageTree, filter: &ContentFilter) -> Result<Arc<MadePages>> {
         if !computed::is_in(tree) {
             return Ok(Arc::default());
         }
         let seen = filter.shown(tree);
         let places = self.computed_places(org, tree).await?;
         let shown = computed::sources(tree).map(|(at, _)| at).filter(|at| seen.get(*at) == Some(&true));
-        self.inner.memory.of::<MadeCache>().get_or_make((tree, &places), &shown.collect::<Vec<_>>())
+        self.inner.memory.of::<MadeCache>().get_or_make(tree, &places, &shown.collect::<Vec<_>>())
     }
 
     /// The computed pages of content; `None` if they are returned as stored.
@@ -140,7 +141,7 @@ impl Platform {
             return Ok(None);
         }
         let (tree, filter) = (at.view.tree().await?, at.content_filter().await?);
-        for (at, made) in self.made(&at.space().organization, (&tree, &filter)).await?.iter() {
+        for (at, made) in self.made(&at.space().organization, &tree, &filter).await?.iter() {
             if let Some(page) = tree.pages().get(*at)
                 && let Some(found) = made.iter().find_map(|made| made.find(is_it))
             {

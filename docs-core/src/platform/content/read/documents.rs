@@ -7,9 +7,11 @@
 
 use std::sync::Arc;
 
+use docs_macros::boxed;
+
 use super::Located;
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     content::{
         Body, ContentError, Evaluated, LinkTarget, Rendering, SharedDocument, Term, Terms,
         document_allowance, expression::Allowance,
@@ -39,23 +41,22 @@ impl<'p> SpaceHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`, also for the id of a document in another space.
-    pub fn get_document(self, id: &'p str) -> BoxFuture<'p, Result<Document>> {
-        Box::pin(async move {
-            let Self { caller, space } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let at = platform.located(actor, &ContentOf::space(space.clone())).await?;
-            let domain = at.space().domain.clone();
-            let body = platform.body_named(space, id)?;
-            let filter = at.content_filter().await?;
-            let variables = at.variables_of(&filter, &body).await?;
-            let text = platform.content().body_text(&domain, &body, Rendering::Request).await;
-            let text = text.map_err(|error| match error {
-                ContentError::NotFound(_) => Error::not_found("document"),
-                other => other.into(),
-            })?;
-            let document = at.view.document_of(&text).await;
-            filter.document(document, &variables, Evaluated::No).await.map(Arc::unwrap_or_clone)
-        })
+    #[boxed]
+    pub async fn get_document(self, id: &'p str) -> Result<Document> {
+        let Self { caller, space } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let at = platform.located(actor, &ContentOf::space(space.clone())).await?;
+        let domain = at.space().domain.clone();
+        let body = platform.body_named(space, id)?;
+        let filter = at.content_filter().await?;
+        let variables = at.variables_of(&filter, &body).await?;
+        let text = platform.content().body_text(&domain, &body, Rendering::Request).await;
+        let text = text.map_err(|error| match error {
+            ContentError::NotFound(_) => Error::not_found("document"),
+            other => other.into(),
+        })?;
+        let document = at.view.document_of(&text).await;
+        filter.document(document, &variables, Evaluated::No).await.map(Arc::unwrap_or_clone)
     }
 }
 
@@ -64,16 +65,11 @@ impl<'p> ContentHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`, also when the page has no content.
-    pub fn get_page_document(
-        self,
-        page: &'p PageId,
-        evaluated: Evaluated,
-    ) -> BoxFuture<'p, Result<Document>> {
-        Box::pin(async move {
-            let found = self.find_page_document(page, evaluated).await?;
-            let found = found.ok_or_else(|| Error::not_found("document"))?;
-            Ok(Arc::unwrap_or_clone(found.document))
-        })
+    #[boxed]
+    pub async fn get_page_document(self, page: &'p PageId, evaluated: Evaluated) -> Result<Document> {
+        let found = self.find_page_document(page, evaluated).await?;
+        let found = found.ok_or_else(|| Error::not_found("document"))?;
+        Ok(Arc::unwrap_or_clone(found.document))
     }
 
     /// Reads the document of a page, shared between readers who see the same content; `None` for a page without
@@ -81,31 +77,29 @@ impl<'p> ContentHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn find_page_document(
+    #[boxed]
+    pub async fn find_page_document(
         self,
         page: &'p PageId,
         evaluated: Evaluated,
-    ) -> BoxFuture<'p, Result<Option<ShownDocument>>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let at = platform.located(actor, &self.of.to_content_of()).await?;
-            platform.document_of_page(&at, page, evaluated).await
-        })
+    ) -> Result<Option<ShownDocument>> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let at = platform.located(actor, &self.of.to_content_of()).await?;
+        platform.document_of_page(&at, page, evaluated).await
     }
 
     /// Reads the document of a reusable content.
     ///
     /// # Errors
     /// `NotFound`, also when it has no content.
-    pub fn get_reusable_document(
+    #[boxed]
+    pub async fn get_reusable_document(
         self,
         reusable: &'p ReusableId,
         evaluated: Evaluated,
-    ) -> BoxFuture<'p, Result<Document>> {
-        Box::pin(async move {
-            let allowance = &mut document_allowance();
-            self.get_reusable_document_within(reusable, evaluated, allowance).await
-        })
+    ) -> Result<Document> {
+        let allowance = &mut document_allowance();
+        self.get_reusable_document_within(reusable, evaluated, allowance).await
     }
 
     /// Reads the document of a reusable content. For visitors, its expressions and conditions draw from an allowance
@@ -113,21 +107,20 @@ impl<'p> ContentHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`, also when it has no content.
-    pub fn get_reusable_document_within(
+    #[boxed]
+    pub async fn get_reusable_document_within(
         self,
         reusable: &'p ReusableId,
         evaluated: Evaluated,
         allowance: &'p mut Allowance,
-    ) -> BoxFuture<'p, Result<Document>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let of = &self.of.to_content_of();
-            let at = platform.located(actor, of).await?;
-            let (entry, filter) = at.reusable(reusable).await?;
-            let document = at.document(&entry.body).await?;
-            let shown = filter.document_within(document, &Variables::new(), (evaluated, allowance)).await;
-            shown.map(Arc::unwrap_or_clone)
-        })
+    ) -> Result<Document> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let of = &self.of.to_content_of();
+        let at = platform.located(actor, of).await?;
+        let (entry, filter) = at.reusable(reusable).await?;
+        let document = at.document(&entry.body).await?;
+        let shown = filter.document_within(document, &Variables::new(), evaluated, allowance).await;
+        shown.map(Arc::unwrap_or_clone)
     }
 }
 

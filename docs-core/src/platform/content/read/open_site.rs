@@ -2,9 +2,11 @@
 
 use std::{fmt, sync::Arc};
 
+use docs_macros::boxed;
+
 use super::ShownDocument;
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     content::Evaluated,
     model::{PageId, PublishedUrl, ResolvedUrl, RevisionId, SpaceId},
     platform::{
@@ -61,23 +63,22 @@ impl OpenSite {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn find<'a>(platform: &'a Platform, url: &'a PublishedUrl) -> BoxFuture<'a, Result<Option<Self>>> {
-        Box::pin(async move {
-            let address = Address::parse("url", url.as_str())?;
-            let tx = platform.read().await?;
-            let Some((site, used)) = platform.mounted(&tx, &address).await? else { return Ok(None) };
-            let is_open = site.published && site.visibility.is_for_everybody();
-            if !is_open || site.adaptive_content.enabled {
-                return Ok(None);
-            }
-            if !platform.is_alone(&tx, (&address, used), &site).await? {
-                return Ok(None);
-            }
-            let visitor = Visitor { site: Some(site.id.clone()), ..Visitor::default() };
-            let Some(visit) = platform.visit(&tx, &visitor, site).await? else { return Ok(None) };
-            let mount = address.segments.iter().take(used).cloned().collect();
-            Ok(Some(Self { platform: platform.clone(), visit: Arc::new(visit), host: address.host, mount }))
-        })
+    #[boxed('a)]
+    pub async fn find<'a>(platform: &'a Platform, url: &'a PublishedUrl) -> Result<Option<Self>> {
+        let address = Address::parse("url", url.as_str())?;
+        let tx = platform.read().await?;
+        let Some((site, used)) = platform.mounted(&tx, &address).await? else { return Ok(None) };
+        let is_open = site.published && site.visibility.is_for_everybody();
+        if !is_open || site.adaptive_content.enabled {
+            return Ok(None);
+        }
+        if !platform.is_alone(&tx, &address, used, &site).await? {
+            return Ok(None);
+        }
+        let visitor = Visitor { site: Some(site.id.clone()), ..Visitor::default() };
+        let Some(visit) = platform.visit(&tx, &visitor, site).await? else { return Ok(None) };
+        let mount = address.segments.iter().take(used).cloned().collect();
+        Ok(Some(Self { platform: platform.clone(), visit: Arc::new(visit), host: address.host, mount }))
     }
 
     /// Resolves an address, `None` for one of another site.
@@ -85,15 +86,14 @@ impl OpenSite {
     /// # Errors
     ///
     /// As for [`resolve_url`](Platform::resolve_url).
-    pub fn resolve<'a>(&'a self, url: &'a PublishedUrl) -> BoxFuture<'a, Result<Option<ResolvedUrl>>> {
-        Box::pin(async move {
-            let address = Address::parse("url", url.as_str())?;
-            if address.host != self.host || !address.segments.starts_with(&self.mount) {
-                return Ok(None);
-            }
-            let asked = Asked { address, used: self.mount.len(), key: None };
-            self.platform.located_at(&self.visit, asked).await.map(Some)
-        })
+    #[boxed('a)]
+    pub async fn resolve<'a>(&'a self, url: &'a PublishedUrl) -> Result<Option<ResolvedUrl>> {
+        let address = Address::parse("url", url.as_str())?;
+        if address.host != self.host || !address.segments.starts_with(&self.mount) {
+            return Ok(None);
+        }
+        let asked = Asked { address, used: self.mount.len(), key: None };
+        self.platform.located_at(&self.visit, asked).await.map(Some)
     }
 
     /// The anonymous visitor of the site.
@@ -113,19 +113,18 @@ impl OpenSite {
     /// # Errors
     ///
     /// `NotFound`, also for pages hidden by conditions.
-    pub fn find_page_document<'a>(
+    #[boxed('a)]
+    pub async fn find_page_document<'a>(
         &'a self,
         space: &'a SpaceId,
         page: &'a PageId,
         evaluated: Evaluated,
-    ) -> BoxFuture<'a, Result<Option<ShownDocument>>> {
-        Box::pin(async move {
-            let admitted = self.visit.spaces.get(space);
-            let admitted = admitted.and_then(|space| self.platform.let_into(&self.visit, space));
-            let admitted = admitted.ok_or_else(|| Error::not_found("space"))?;
-            let at = self.platform.located_by(&self.visit.visitor, admitted);
-            self.platform.document_of_page(&at, page, evaluated).await
-        })
+    ) -> Result<Option<ShownDocument>> {
+        let admitted = self.visit.spaces.get(space);
+        let admitted = admitted.and_then(|space| self.platform.let_into(&self.visit, space));
+        let admitted = admitted.ok_or_else(|| Error::not_found("space"))?;
+        let at = self.platform.located_by(&self.visit.visitor, admitted);
+        self.platform.document_of_page(&at, page, evaluated).await
     }
 
     /// The approximate size in bytes.
@@ -138,7 +137,7 @@ impl OpenSite {
 impl Platform {
     /// Returns `true` if all addresses with this prefix belong to the site. On the platform's own host, a base name
     /// takes precedence over all mounts; on another host, no other site may be mounted.
-    async fn is_alone(&self, tx: &Tx, (address, used): (&Address, usize), site: &SiteRecord) -> Result<bool> {
+    async fn is_alone(&self, tx: &Tx, address: &Address, used: usize, site: &SiteRecord) -> Result<bool> {
         let base = self.published_base()?;
         if address.host == base.host {
             let named = used.checked_sub(1).and_then(|last| address.segments.get(last));

@@ -27,8 +27,8 @@ impl Platform {
         let filter = at.content_filter().await?;
         filter.require(id, &entry).await?;
         let path = at.view.path_of(id).await?.unwrap_or_default();
-        let below = self.pages_below((at, &filter), (id, &path), shown).await?;
-        let mut page = self.page_view(at.space(), (id, &entry, &path), below, shown)?;
+        let below = self.pages_below(at, &filter, id, &path, shown).await?;
+        let mut page = self.page_view(at.space(), id, &entry, &path, below, shown)?;
         if filter.hides() {
             without_conflicts(&mut page);
         }
@@ -65,8 +65,10 @@ impl Platform {
     /// Reads the descendants of a page. Cost is proportional to the response, not to the space.
     async fn pages_below(
         &self,
-        (at, filter): (&Located, &ContentFilter),
-        (top, path): (&PageId, &str),
+        at: &Located,
+        filter: &ContentFilter,
+        top: &PageId,
+        path: &str,
         shown: Shown,
     ) -> Result<Vec<RevisionPage>> {
         struct Level {
@@ -112,7 +114,7 @@ impl Platform {
             }
             let Some(finished) = stack.pop() else { return Ok(Vec::new()) };
             let Some((id, entry, path)) = finished.page else { return Ok(finished.done) };
-            let shown = self.page_view(at.space(), (&id, &entry, &path), finished.done, shown)?;
+            let shown = self.page_view(at.space(), &id, &entry, &path, finished.done, shown)?;
             if let Some(above) = stack.last_mut() {
                 above.done.push(shown);
             }

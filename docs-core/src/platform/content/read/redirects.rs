@@ -1,7 +1,9 @@
 //! Redirects from previous paths of pages.
 
+use docs_macros::boxed;
+
 use super::Located;
-use crate::{BoxFuture, Error, Result, content::Moved, model::PageId, platform::nouns::ContentHandle};
+use crate::{Error, Result, content::Moved, model::PageId, platform::nouns::ContentHandle};
 
 /// The target of a redirect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,14 +20,13 @@ impl<'p> ContentHandle<'p> {
     ///
     /// # Errors
     /// `NotFound` when the path resolves to no page that the actor may see.
-    pub fn resolve_redirect(self, path: &'p str) -> BoxFuture<'p, Result<PageRedirect>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let at = platform.located(actor, &self.of.to_content_of()).await?;
-            let Moved { id, entry, anchor, .. } = at.moved(path).await?;
-            at.content_filter().await?.require(&id, &entry).await?;
-            Ok(PageRedirect { page: id, anchor })
-        })
+    #[boxed]
+    pub async fn resolve_redirect(self, path: &'p str) -> Result<PageRedirect> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let at = platform.located(actor, &self.of.to_content_of()).await?;
+        let Moved { id, entry, anchor, .. } = at.moved(path).await?;
+        at.content_filter().await?.require(&id, &entry).await?;
+        Ok(PageRedirect { page: id, anchor })
     }
 }
 

@@ -1,7 +1,9 @@
 //! The parts of OpenAPI specifications that pages show, for all readers of the pages.
 
+use docs_macros::boxed;
+
 use crate::{
-    BoxFuture, Result,
+    Result,
     content::Evaluated,
     model::{PageId, ReusableId},
     platform::{content::openapi_specs::ShownSpec, kernel::request::EntityTag, nouns::ContentHandle},
@@ -15,24 +17,22 @@ impl<'p> ContentHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`, also when the page has no content.
-    pub fn get_page_specs(self, page: &'p PageId) -> BoxFuture<'p, Result<Vec<ShownSpec>>> {
-        Box::pin(async move {
-            let document = self.get_page_document(page, Evaluated::Yes).await?;
-            let at = self.caller.platform.located(&self.caller.actor(), &self.of.to_content_of()).await?;
-            self.caller.platform.shown_specs(&at.space().organization, &document).await
-        })
+    #[boxed]
+    pub async fn get_page_specs(self, page: &'p PageId) -> Result<Vec<ShownSpec>> {
+        let document = self.get_page_document(page, Evaluated::Yes).await?;
+        let at = self.caller.platform.located(&self.caller.actor(), &self.of.to_content_of()).await?;
+        self.caller.platform.shown_specs(&at.space().organization, &document).await
     }
 
     /// Reads the parts of OpenAPI specifications that a reusable content shows.
     ///
     /// # Errors
     /// `NotFound`, also when it has no content.
-    pub fn get_reusable_specs(self, reusable: &'p ReusableId) -> BoxFuture<'p, Result<Vec<ShownSpec>>> {
-        Box::pin(async move {
-            let document = self.get_reusable_document(reusable, Evaluated::Yes).await?;
-            let at = self.caller.platform.located(&self.caller.actor(), &self.of.to_content_of()).await?;
-            self.caller.platform.shown_specs(&at.space().organization, &document).await
-        })
+    #[boxed]
+    pub async fn get_reusable_specs(self, reusable: &'p ReusableId) -> Result<Vec<ShownSpec>> {
+        let document = self.get_reusable_document(reusable, Evaluated::Yes).await?;
+        let at = self.caller.platform.located(&self.caller.actor(), &self.of.to_content_of()).await?;
+        self.caller.platform.shown_specs(&at.space().organization, &document).await
     }
 
     /// Computes a tag of the specifications with these slugs. It changes whenever
@@ -40,10 +40,9 @@ impl<'p> ContentHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn specs_tag(self, slugs: &'p [String]) -> BoxFuture<'p, Result<EntityTag>> {
-        Box::pin(async move {
-            let at = self.caller.platform.located(&self.caller.actor(), &self.of.to_content_of()).await?;
-            self.caller.platform.specs_tag(&at.space().organization, slugs).await
-        })
+    #[boxed]
+    pub async fn specs_tag(self, slugs: &'p [String]) -> Result<EntityTag> {
+        let at = self.caller.platform.located(&self.caller.actor(), &self.of.to_content_of()).await?;
+        self.caller.platform.specs_tag(&at.space().organization, slugs).await
     }
 }

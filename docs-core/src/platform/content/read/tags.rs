@@ -1,8 +1,10 @@
 //! The tags of content, derived from its revision without reading the content.
 
+use docs_macros::boxed;
+
 use super::Located;
 use crate::{
-    BoxFuture, Result,
+    Result,
     content::PageTree,
     model::{Revision, RevisionId},
     platform::{
@@ -19,18 +21,17 @@ impl<'p> ContentHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn revision_tag(self) -> BoxFuture<'p, Result<Option<EntityTag>>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let tx = platform.read().await?;
-            let at = platform.locate_read(&tx, actor, &self.of.to_content_of()).await?;
-            if at.placement.is_some() {
-                return Ok(None);
-            }
-            let record = revisions::find(&tx, &at.space().id, &at.revision).await?;
-            let frame = platform.bare_revision(&tx, (actor, at.space()), &record).await?;
-            platform.frame_tag(actor, &frame).map(Some)
-        })
+    #[boxed]
+    pub async fn revision_tag(self) -> Result<Option<EntityTag>> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let tx = platform.read().await?;
+        let at = platform.locate_read(&tx, actor, &self.of.to_content_of()).await?;
+        if at.placement.is_some() {
+            return Ok(None);
+        }
+        let record = revisions::find(&tx, &at.space().id, &at.revision).await?;
+        let frame = platform.bare_revision(&tx, actor, at.space(), &record).await?;
+        platform.frame_tag(actor, &frame).map(Some)
     }
 
     /// The tag of the specifications that pages of this content are computed from. It changes with these pages, even
@@ -38,12 +39,11 @@ impl<'p> ContentHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn computed_tag(self) -> BoxFuture<'p, Result<Option<EntityTag>>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let at = platform.located(actor, &self.of.to_content_of()).await?;
-            platform.computed_from(&at.space().organization, &*at.view.tree().await?).await
-        })
+    #[boxed]
+    pub async fn computed_tag(self) -> Result<Option<EntityTag>> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let at = platform.located(actor, &self.of.to_content_of()).await?;
+        platform.computed_from(&at.space().organization, &*at.view.tree().await?).await
     }
 
     /// The tag of everything a member reads of a revision by its id, computed without reading the content. Revisions
@@ -52,18 +52,17 @@ impl<'p> ContentHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn lasting_tag(self) -> BoxFuture<'p, Result<Option<EntityTag>>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.caller.platform, &self.caller.actor());
-            let of = self.of.to_content_of();
-            let Version::Revision(id) = &of.version else { return Ok(None) };
-            let tx = platform.read().await?;
-            let Located { placement, .. } = platform.locate_read(&tx, actor, &of).await?;
-            match placement {
-                Some(_) => Ok(None),
-                None => platform.own_tag(actor, id).map(Some),
-            }
-        })
+    #[boxed]
+    pub async fn lasting_tag(self) -> Result<Option<EntityTag>> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let of = self.of.to_content_of();
+        let Version::Revision(id) = &of.version else { return Ok(None) };
+        let tx = platform.read().await?;
+        let Located { placement, .. } = platform.locate_read(&tx, actor, &of).await?;
+        match placement {
+            Some(_) => Ok(None),
+            None => platform.own_tag(actor, id).map(Some),
+        }
     }
 }
 
@@ -72,7 +71,8 @@ impl Platform {
     /// sources of computed pages may change. The caller must not hold a transaction.
     pub(in crate::platform) async fn tag_of_revision(
         &self,
-        (actor, space): (&Actor, &SpaceRecord),
+        actor: &Actor,
+        space: &SpaceRecord,
         frame: &Revision,
         tree: &PageTree,
     ) -> Result<EntityTag> {

@@ -29,7 +29,8 @@ impl Platform {
     pub(in crate::platform) async fn bare_revision(
         &self,
         tx: &Tx,
-        (actor, space): (&Actor, &SpaceRecord),
+        actor: &Actor,
+        space: &SpaceRecord,
         record: &RevisionRecord,
     ) -> Result<Revision> {
         let kind = match &record.kind {
@@ -38,7 +39,7 @@ impl Platform {
             RevisionKind::Computed => RevisionType::Computed,
             RevisionKind::Rollback(to) => RevisionType::Rollback { restored_from: to.clone() },
             RevisionKind::Merge(id) => RevisionType::Merge {
-                merged_from: Box::new(self.merged_request(tx, (actor, space), id).await?),
+                merged_from: Box::new(self.merged_request(tx, actor, space, id).await?),
             },
         };
         let place = self.placements(tx, &[&space.id]).await?.pop().flatten();
@@ -92,23 +93,25 @@ impl Platform {
     async fn merged_request(
         &self,
         tx: &Tx,
-        (actor, space): (&Actor, &SpaceRecord),
+        actor: &Actor,
+        space: &SpaceRecord,
         id: &ChangeRequestId,
     ) -> Result<ChangeRequest> {
         let missing = || Error::not_found("change request");
         let found: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::at(id)).await?;
         let found = found.ok_or_else(missing)?;
-        self.request_views(tx, (actor, space), std::slice::from_ref(&found)).await?.pop().ok_or_else(missing)
+        self.request_views(tx, actor, space, std::slice::from_ref(&found)).await?.pop().ok_or_else(missing)
     }
 
     pub(super) async fn tree_view(
         &self,
         space: &SpaceRecord,
-        (tree, filter): (&PageTree, &ContentFilter),
+        tree: &PageTree,
+        filter: &ContentFilter,
         shown: Shown,
     ) -> Result<Vec<RevisionPage>> {
         let seen = filter.shown(tree);
-        let mut replaced = self.replaced(space, (tree, filter), shown).await?;
+        let mut replaced = self.replaced(space, tree, filter, shown).await?;
         // Parents precede their children, so in reverse order the children of each page are ready.
         let mut ready: Vec<Vec<RevisionPage>> = tree.pages().iter().map(|_| Vec::new()).collect();
         for (at, page) in tree.pages().iter().enumerate().rev().filter(|(at, _)| seen[*at]) {
@@ -116,7 +119,7 @@ impl Platform {
             let TreePage { id, entry, path, .. } = page;
             ready[at] = match replaced.remove(id) {
                 Some(pages) => pages,
-                None => vec![self.page_view(space, (id, entry, path), below, shown)?],
+                None => vec![self.page_view(space, id, entry, path, below, shown)?],
             };
         }
         let mut pages = taken(&mut ready, tree.roots());
@@ -129,7 +132,9 @@ impl Platform {
     pub(in crate::platform) fn page_view(
         &self,
         space: &SpaceRecord,
-        (id, entry, path): (&PageId, &PageEntry, &str),
+        id: &PageId,
+        entry: &PageEntry,
+        path: &str,
         pages: Vec<RevisionPage>,
         shown: Shown,
     ) -> Result<RevisionPage> {
@@ -210,21 +215,19 @@ impl Platform {
         files: Vec<(FileId, FileEntry)>,
         shown: Shown,
     ) -> Result<Vec<RevisionFile>> {
-        files
-            .into_iter()
-            .map(|(id, file)| self.file_view((at.space(), &at.bearer), id, file, shown))
-            .collect()
+        files.into_iter().map(|(id, file)| self.file_view(at.space(), &at.bearer, id, file, shown)).collect()
     }
 
     pub(in crate::platform) fn file_view(
         &self,
-        (space, bearer): (&SpaceRecord, &Bearer),
+        space: &SpaceRecord,
+        bearer: &Bearer,
         id: FileId,
         file: FileEntry,
         shown: Shown,
     ) -> Result<RevisionFile> {
         Ok(RevisionFile {
-            download_url: self.shown_file_url(&space.id, (&id, &file), bearer)?,
+            download_url: self.shown_file_url(&space.id, &id, &file, bearer)?,
             id,
             name: file.name,
             content_type: file.content_type,

@@ -208,7 +208,7 @@ impl Platform {
             checkout,
             is_in_step,
         };
-        let prepared = self.prepare(&compared, (&now, &before), progress).await?;
+        let prepared = self.prepare(&compared, &now, &before, progress).await?;
         progress.stage(JobStage::Finalize).await?;
         let is_nothing = prepared.writes.is_empty() && prepared.removed.is_empty() && base.is_branch;
         if is_nothing && is_in_step && prepared.gits.is_empty() {
@@ -229,9 +229,7 @@ impl Platform {
             },
         };
         self.require_stored(storing)?;
-        self.store_export(&export, run, (commit, gits, places_of(&repository.config)))
-            .await
-            .map(Attempt::Ended)
+        self.store_export(&export, run, commit, gits, places_of(&repository.config)).await.map(Attempt::Ended)
     }
 
     /// Compares the space with the repository until every file that is claimed as the space's own has the expected
@@ -239,7 +237,8 @@ impl Platform {
     async fn prepare(
         &self,
         compared: &Compared<'_>,
-        (now, before): (&Revision, &Revision),
+        now: &Revision,
+        before: &Revision,
         progress: &mut Progress<'_>,
     ) -> Result<Prepared> {
         let mut claims = Claims::AllBut(BTreeSet::new());
@@ -353,7 +352,9 @@ impl Platform {
         &self,
         export: &Export<'_>,
         run: &mut Run,
-        (commit, files, places): (Commit, Vec<GitFile>, Option<ContentPlaces>),
+        commit: Commit,
+        files: Vec<GitFile>,
+        places: Option<ContentPlaces>,
     ) -> Result<Effect> {
         let Export { payload, space, .. } = export;
         let edits = [Edit::SetGit { files }];

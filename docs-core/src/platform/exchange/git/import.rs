@@ -72,7 +72,7 @@ impl Platform {
             run.say(self, nothing.to_owned());
             return Ok(Effect::Done);
         }
-        match self.import_on((payload, &space), &*checkout, run, &mut progress).await? {
+        match self.import_on(payload, &space, &*checkout, run, &mut progress).await? {
             Attempt::Ended(effect) => Ok(effect),
             // A requested import does not depend on the content of the space.
             Attempt::Moved | Attempt::Differs => {
@@ -84,7 +84,8 @@ impl Platform {
     /// Makes the content of a space equal to that of a commit.
     pub(super) async fn import_on(
         &self,
-        (payload, space): (ImportPayload, &SpaceRecord),
+        payload: ImportPayload,
+        space: &SpaceRecord,
         checkout: &dyn Checkout,
         run: &mut Run,
         progress: &mut Progress<'_>,

@@ -10,6 +10,8 @@ mod webhook;
 
 use std::sync::Arc;
 
+use docs_macros::boxed;
+
 use self::operations::{Change, ChangeGitSync, RemoveGitSync, RunGitSync};
 pub(in crate::platform) use self::webhook::MAX_DELIVERY;
 pub use self::webhook::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer};
@@ -18,7 +20,7 @@ use super::{
     sync::{check_shown, check_url, git_error, path_error, url_purpose},
 };
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     content::gitsync::RepoPath,
     model::{
         BoundedText, GitSyncJob, GitSyncObject, GitSyncProgress, GitSyncSetting, GitSyncWebhook, JobId,
@@ -43,12 +45,11 @@ impl<'p> SpaceHandle<'p> {
     ///
     /// # Errors
     /// `NotFound`, also for a space without this setting; `Forbidden` without the role `create`.
-    pub fn git_sync(self) -> BoxFuture<'p, Result<GitSyncSetting>> {
-        Box::pin(async move {
-            let Self { caller, space } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            platform.git_sync_seen(&platform.read().await?, actor, space).await
-        })
+    #[boxed]
+    pub async fn git_sync(self) -> Result<GitSyncSetting> {
+        let Self { caller, space } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        platform.git_sync_seen(&platform.read().await?, actor, space).await
     }
 
     /// Sets up continuous synchronization of a space with a repository, replacing a previous setting, and starts a
@@ -62,19 +63,16 @@ impl<'p> SpaceHandle<'p> {
     /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for an invalid URL or ref, or for a ref that is
     /// not a branch if commits are made; `Conflict` for an import into a space whose live content can be edited;
     /// `Precondition` when this platform does not support Git.
-    pub fn set_git_sync(self, setting: SetGitSync) -> BoxFuture<'p, Result<GitSyncSetting>> {
-        Box::pin(async move {
-            let Self { caller, space } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let (setting, with_credentials) = platform.checked_setting(setting)?;
-            let sealed_url = match with_credentials {
-                Some(url) => Some(platform.sealed(&url_purpose(space), &url)?),
-                None => None,
-            };
-            platform
-                .change_git_sync((actor, space), Change::Set { setting: Box::new(setting), sealed_url })
-                .await
-        })
+    #[boxed]
+    pub async fn set_git_sync(self, setting: SetGitSync) -> Result<GitSyncSetting> {
+        let Self { caller, space } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let (setting, with_credentials) = platform.checked_setting(setting)?;
+        let sealed_url = match with_credentials {
+            Some(url) => Some(platform.sealed(&url_purpose(space), &url)?),
+            None => None,
+        };
+        platform.change_git_sync(actor, space, Change::Set { setting: Box::new(setting), sealed_url }).await
     }
 
     /// Replaces the webhook secret of a space and returns the new one, which is returned only once. The previous
@@ -82,15 +80,14 @@ impl<'p> SpaceHandle<'p> {
     ///
     /// # Errors
     /// As [`git_sync`](Self::git_sync).
-    pub fn rotate_git_sync_secret(self) -> BoxFuture<'p, Result<GitSyncSetting>> {
-        Box::pin(async move {
-            let Self { caller, space } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Manage), async move {
-                platform.change_git_sync((actor, space), Change::Secret).await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn rotate_git_sync_secret(self) -> Result<GitSyncSetting> {
+        let Self { caller, space } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Manage), async move {
+            platform.change_git_sync(actor, space, Change::Secret).await
+        });
+        done.await
     }
 
     /// Removes the synchronization setting of a space. Both sides keep their content, and a running job stores nothing
@@ -98,36 +95,34 @@ impl<'p> SpaceHandle<'p> {
     ///
     /// # Errors
     /// `Forbidden` without the role `create`.
-    pub fn remove_git_sync(self) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let Self { caller, space } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let operation = RemoveGitSync { actor: actor.clone(), space: space.clone() };
-            let done = platform
-                .change(actor, &operation, |seen| Box::pin(platform.git_sync_seen(seen.tx, actor, space)));
-            Error::existed(done.await)
-        })
+    #[boxed]
+    pub async fn remove_git_sync(self) -> Result<bool> {
+        let Self { caller, space } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let operation = RemoveGitSync { actor: actor.clone(), space: space.clone() };
+        let done = platform
+            .change(actor, &operation, |seen| Box::pin(platform.git_sync_seen(seen.tx, actor, space)));
+        Error::existed(done.await)
     }
 
     /// Starts a synchronization and returns the id of its job immediately; a job that is already waiting is reused.
     ///
     /// # Errors
     /// As [`git_sync`](Self::git_sync).
-    pub fn run_git_sync(self) -> BoxFuture<'p, Result<JobId>> {
-        Box::pin(async move {
-            let Self { caller, space } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Manage), async move {
-                let operation = RunGitSync {
-                    actor: actor.clone(),
-                    space: space.clone(),
-                    job: platform.id(),
-                    now: platform.now(),
-                };
-                platform.write_and_show(actor, &operation, |done| at_once(Ok(done.out))).await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn run_git_sync(self) -> Result<JobId> {
+        let Self { caller, space } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Manage), async move {
+            let operation = RunGitSync {
+                actor: actor.clone(),
+                space: space.clone(),
+                job: platform.id(),
+                now: platform.now(),
+            };
+            platform.write_and_show(actor, &operation, |done| at_once(Ok(done.out))).await
+        });
+        done.await
     }
 }
 
@@ -167,7 +162,8 @@ impl Platform {
 
     async fn change_git_sync(
         &self,
-        (actor, space): (&Actor, &SpaceId),
+        actor: &Actor,
+        space: &SpaceId,
         change: Change,
     ) -> Result<GitSyncSetting> {
         let secret = Secret::draw(self.ids(), "docs-platform secret of a webhook").as_hex();

@@ -282,7 +282,8 @@ pub(super) enum MadeBy {
 pub(super) fn in_sync(
     old: &SpaceRecord,
     done: GitSyncDirection,
-    (git, now): (GitState, Timestamp),
+    git: GitState,
+    now: Timestamp,
 ) -> SpaceRecord {
     let mut git_sync = old.git_sync.clone();
     if let Some(sync) = &mut git_sync {
@@ -304,7 +305,7 @@ pub(super) async fn move_head_in_sync(
         head: revision.id.clone(),
         root: revision.root,
         updated_at: revision.created_at.later_than(old.updated_at),
-        ..in_sync(old, done, (git, revision.created_at))
+        ..in_sync(old, done, git, revision.created_at)
     };
     move_head_to(tx, proof, new, revision).await
 }

@@ -47,7 +47,7 @@ impl Gather<'_> {
             }
         }
         for (path, format, bytes) in documents {
-            self.document_in(&mut folder, (path, format, bytes), gathered).await;
+            self.document_in(&mut folder, path, format, bytes, gathered).await;
         }
         folder.readme_of_index();
         folder
@@ -78,7 +78,9 @@ impl Gather<'_> {
     async fn document_in(
         &self,
         folder: &mut Folder,
-        (path, format, bytes): (RepoPath, DocumentFormat, Bytes),
+        path: RepoPath,
+        format: DocumentFormat,
+        bytes: Bytes,
         gathered: &mut Gathered,
     ) {
         let document =

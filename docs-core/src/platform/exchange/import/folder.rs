@@ -242,7 +242,7 @@ impl<'a> FolderReader<'a> {
                 gathered.imported += 1;
                 gathered.total += 1;
             }
-            gathered.push_text(self.page(page, (id, parent), texts));
+            gathered.push_text(self.page(page, id, parent, texts));
             if matches!(page.kind, PlannedKind::Document { file: Some(_), .. }) {
                 yield_to_others().await;
             }
@@ -252,7 +252,8 @@ impl<'a> FolderReader<'a> {
     fn page(
         &self,
         page: &PlannedPage,
-        (id, parent): (PageId, Option<PageId>),
+        id: PageId,
+        parent: Option<PageId>,
         texts: &BTreeMap<RepoPath, String>,
     ) -> Edit {
         let new = |kind, fields| {

@@ -102,8 +102,7 @@ impl Platform {
         for (page, depth) in chosen(shown.tree, shown.part)? {
             let document = match page.entry.kind {
                 PageKind::Document => Some(
-                    self.document(shown, (&page.entry.body, Some(&page.entry.variables)), &mut reading)
-                        .await?,
+                    self.document(shown, &page.entry.body, Some(&page.entry.variables), &mut reading).await?,
                 ),
                 _ => None,
             };
@@ -139,7 +138,7 @@ impl Platform {
         });
         let people = people.collect();
         for target in refs {
-            self.follow(shown, target, (&mut reading, &mut book)).await?;
+            self.follow(shown, target, &mut reading, &mut book).await?;
         }
         Ok((book, people))
     }
@@ -147,7 +146,8 @@ impl Platform {
     async fn document(
         &self,
         shown: &Shown<'_>,
-        (body, variables): (&Body, Option<&Variables>),
+        body: &Body,
+        variables: Option<&Variables>,
         reading: &mut Reading,
     ) -> Result<Arc<Document>> {
         let text = shown.view.text(body, Rendering::Request).await?;
@@ -162,10 +162,10 @@ impl Platform {
         match variables {
             Some(variables) => {
                 let context = reading.context.clone().with_page(variables);
-                fill(&mut document, (&context, &["space", "page"]), &mut reading.allowance);
+                fill(&mut document, &context, &["space", "page"], &mut reading.allowance);
             }
             // A reusable content appears on several pages, so only the variables of the space apply.
-            None => fill(&mut document, (&reading.context, &["space"]), &mut reading.allowance),
+            None => fill(&mut document, &reading.context, &["space"], &mut reading.allowance),
         }
         references(&document, &mut reading.refs);
         if reading.refs.is_over() {
@@ -198,7 +198,7 @@ impl Platform {
             }
             for id in wanted {
                 let body = shown.view.reusable(&id).await?.map_or(Body::Empty, |reusable| reusable.body);
-                let document = self.document(shown, (&body, None), reading).await?;
+                let document = self.document(shown, &body, None, reading).await?;
                 out.insert(id, document);
             }
         }
@@ -209,11 +209,12 @@ impl Platform {
         &self,
         shown: &Shown<'_>,
         target: ContentRef,
-        (reading, book): (&mut Reading, &mut Book),
+        reading: &mut Reading,
+        book: &mut Book,
     ) -> Result<()> {
         let link = match &target {
             ContentRef::File { file } => match shown.view.file(file).await? {
-                Some(entry) => Some(self.file(shown, &target, entry, (reading, book))?),
+                Some(entry) => Some(self.file(shown, &target, entry, reading, book)?),
                 None => None,
             },
             ContentRef::Page { page, space } | ContentRef::Anchor { page: Some(page), space, .. } => {
@@ -240,7 +241,8 @@ impl Platform {
         shown: &Shown<'_>,
         target: &ContentRef,
         entry: FileEntry,
-        (reading, book): (&mut Reading, &mut Book),
+        reading: &mut Reading,
+        book: &mut Book,
     ) -> Result<BookLink> {
         let url = self.file_url(&shown.space.id, &entry, shown.bearer)?;
         if entry.content_type.starts_with("image/") && reading.images.take(entry.size) {

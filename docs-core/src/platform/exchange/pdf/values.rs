@@ -8,11 +8,7 @@ use crate::{
 /// Replaces expressions that read only variables of these holders by their values.
 ///
 /// All documents of a file share one allowance. Expressions beyond it stay in source form.
-pub(super) fn fill(
-    document: &mut Document,
-    (context, holders): (&Context, &[&str]),
-    allowance: &mut Allowance,
-) {
+pub(super) fn fill(document: &mut Document, context: &Context, holders: &[&str], allowance: &mut Allowance) {
     Filling { context, holders, allowance }.blocks(&mut document.nodes);
 }
 
@@ -87,7 +83,7 @@ mod tests {
         let context = Context::default().with_space(&variables);
         let text = format!("<code class=\"expression\">{expression}</code>\n\n").repeat(many);
         let mut document = document::parse(&text);
-        fill(&mut document, (&context, &["space"]), allowance);
+        fill(&mut document, &context, &["space"], allowance);
         let shown: Value = serde_json::to_value(&document).unwrap();
         shown.to_string()
     }

@@ -3,10 +3,11 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{
         Glossary, GlossaryEntries, GlossaryEntry, GlossaryObject, JobId, OrgId, SetGlossary, Timestamp,
         TranslationId, TranslationLanguage,
@@ -37,11 +38,10 @@ impl<'p> Translations<'p> {
     /// # Errors
     ///
     /// `NotFound` unless the actor is a member; `Forbidden` for guests.
-    pub fn get_glossary(self) -> BoxFuture<'p, Result<Glossary>> {
-        Box::pin(async move {
-            let tx = self.caller.platform.read().await?;
-            seen(&tx, &self.caller.actor(), self.org).await
-        })
+    #[boxed]
+    pub async fn get_glossary(self) -> Result<Glossary> {
+        let tx = self.caller.platform.read().await?;
+        seen(&tx, &self.caller.actor(), self.org).await
     }
 
     /// Replaces the glossary of an organization. In every translation, sentences with a term whose entry was added,
@@ -65,20 +65,19 @@ impl<'p> Translations<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn set_glossary(self, new: SetGlossary) -> BoxFuture<'p, Result<Glossary>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            check(&new.entries)?;
-            let set = GlossaryUpdate {
-                actor: actor.clone(),
-                org: org.clone(),
-                entries: new.entries,
-                job: platform.id(),
-                now: platform.now(),
-            };
-            platform.change_and_show(actor, &set, |done| Box::pin(seen(done.tx, actor, org))).await
-        })
+    #[boxed]
+    pub async fn set_glossary(self, new: SetGlossary) -> Result<Glossary> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        check(&new.entries)?;
+        let set = GlossaryUpdate {
+            actor: actor.clone(),
+            org: org.clone(),
+            entries: new.entries,
+            job: platform.id(),
+            now: platform.now(),
+        };
+        platform.change_and_show(actor, &set, |done| Box::pin(seen(done.tx, actor, org))).await
     }
 }
 

@@ -165,7 +165,7 @@ impl Operation for TranslationCreation {
             stats: TranslationStats::default(),
             spent_words: 0,
         };
-        enqueue(tx, &record, (self.job.clone(), self.now)).await?;
+        enqueue(tx, &record, self.job.clone(), self.now).await?;
         tx.create(record);
         self.keep_role(tx, &seen).await
     }
@@ -239,7 +239,7 @@ impl Operation for TranslationDeletion {
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let (old, access) = find(tx, &self.actor, (&self.org, &self.id)).await?;
         access.require_edit()?;
-        delete(tx, &old, (self.job.clone(), self.now)).await
+        delete(tx, &old, self.job.clone(), self.now).await
     }
 }
 

@@ -83,7 +83,7 @@ impl Job for TranslateSpace {
         match platform.translate_things(&work, things, run, &mut progress).await? {
             Ok(made) => {
                 progress.stage(JobStage::Finalize).await?;
-                platform.store_result(&work, made, (run, storing)).await
+                platform.store_result(&work, made, run, storing).await
             }
             Err(error) => platform.put_off(error, run).await,
         }
@@ -241,7 +241,7 @@ impl Platform {
                 tokio::task::yield_now().await;
             }
             done += window.len() as u64;
-            if let Err(error) = self.translate_window(work, &window, (run, &mut made)).await? {
+            if let Err(error) = self.translate_window(work, &window, run, &mut made).await? {
                 return Ok(Err(error));
             }
         }
@@ -274,7 +274,8 @@ impl Platform {
         &self,
         work: &Work,
         made: Made,
-        (run, storing): (&mut Run, StoringSince),
+        run: &mut Run,
+        storing: StoringSince,
     ) -> Result<Effect> {
         if made.failed > 0 {
             let what = format!(

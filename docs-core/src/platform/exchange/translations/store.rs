@@ -64,7 +64,8 @@ impl Platform {
         &self,
         translation: &TranslationId,
         thing: &TranslatedThing,
-        (part, segments): (u64, BTreeMap<Hash, String>),
+        part: u64,
+        segments: BTreeMap<Hash, String>,
     ) -> Result<()> {
         let (translation, thing) = (translation.clone(), thing.clone());
         self.upkeep(&KeepPart(TranslationMemoryRecord { translation, thing, part, segments })).await
@@ -92,7 +93,7 @@ impl Platform {
         }
         let from = parts.len() as u64;
         for (part, segments) in (0..).zip(parts) {
-            self.remember_more(translation, thing, (part, segments)).await?;
+            self.remember_more(translation, thing, part, segments).await?;
         }
         let forget = ForgetParts { translation: translation.clone(), thing: thing.clone(), from };
         while self.upkeep(&forget).await? {}

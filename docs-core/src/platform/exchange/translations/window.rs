@@ -43,7 +43,8 @@ impl Platform {
         &self,
         work: &Work,
         window: &[Read],
-        (run, made): (&Run, &mut Made),
+        run: &Run,
+        made: &mut Made,
     ) -> Result<std::result::Result<(), TranslateError>> {
         let id = &work.record.id;
         let (mut open, mut known) = self.open_window(id, window).await?;
@@ -57,7 +58,7 @@ impl Platform {
             let ended = match translate(translator, &work.settings, &batch, &mut found).await {
                 Ok(Tried::Wholly) => Ok(()),
                 Ok(Tried::InVain(rest)) => {
-                    self.after_nothing(work, &known, rest, (&mut found, &mut *made)).await?
+                    self.after_nothing(work, &known, rest, &mut found, &mut *made).await?
                 }
                 Err(error) => Err(error),
             };
@@ -69,7 +70,7 @@ impl Platform {
             known.extend(found.translations.clone());
             for open in &mut open {
                 let tried = if ended.is_ok() { batch.as_slice() } else { &[] };
-                self.keep(id, open, (tried, &found, &known)).await?;
+                self.keep(id, open, tried, &found, &known).await?;
             }
             if let Err(error) = ended {
                 return Ok(Err(error));
@@ -90,7 +91,8 @@ impl Platform {
         work: &Work,
         known: &BTreeMap<String, String>,
         rest: &[String],
-        (found, made): (&mut Found, &mut Made),
+        found: &mut Found,
+        made: &mut Made,
     ) -> Result<std::result::Result<(), TranslateError>> {
         let (translator, settings) = (&*self.ports().translator, &work.settings);
         let known = match known.keys().next() {
@@ -161,7 +163,9 @@ impl Platform {
         &self,
         id: &TranslationId,
         open: &mut Open<'_>,
-        (tried, found, known): (&[String], &Found, &BTreeMap<String, String>),
+        tried: &[String],
+        found: &Found,
+        known: &BTreeMap<String, String>,
     ) -> Result<()> {
         let thing = &open.read.thing.of;
         let before = open.untried.len();
@@ -173,7 +177,7 @@ impl Platform {
         }
         let new = open.own(&found.translations);
         if !new.is_empty() {
-            self.remember_more(id, thing, (open.parts, new)).await?;
+            self.remember_more(id, thing, open.parts, new).await?;
             open.parts += 1;
         }
         Ok(())

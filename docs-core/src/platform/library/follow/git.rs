@@ -72,7 +72,8 @@ pub(in crate::platform) async fn settled(
     tx: &mut Tx,
     space: &SpaceRecord,
     request: &ChangeRequestId,
-    (job, now): (JobId, Timestamp),
+    job: JobId,
+    now: Timestamp,
 ) -> Result<()> {
     let conflict = space.git_sync.as_ref().and_then(|sync| sync.conflict.as_ref());
     if conflict.is_some_and(|conflict| conflict.request == *request) {
@@ -85,7 +86,8 @@ pub(in crate::platform) async fn settled(
 pub(in crate::platform) async fn restored(
     tx: &mut Tx,
     space: &SpaceRecord,
-    (job, now): (JobId, Timestamp),
+    job: JobId,
+    now: Timestamp,
 ) -> Result<()> {
     if space.git_sync.is_some() {
         enqueue(tx, space, Wake { job, by: None, now, urgency: Urgency::Follows }).await?;

@@ -40,7 +40,7 @@ pub(in crate::platform) async fn want_run(
         None => None,
     };
     if !known.is_some_and(|job| matches!(job.state, JobState::Queued | JobState::Waiting)) {
-        enqueue(tx, record, (id.clone(), now)).await?;
+        enqueue(tx, record, id.clone(), now).await?;
         return Ok(TranslationRecord { job: Some(id), ..TranslationRecord::clone(record) });
     }
     if urgency == Urgency::Asked {
@@ -53,7 +53,8 @@ pub(in crate::platform) async fn want_run(
 pub(in crate::platform) async fn enqueue(
     tx: &mut Tx,
     record: &TranslationRecord,
-    (id, now): (JobId, Timestamp),
+    id: JobId,
+    now: Timestamp,
 ) -> Result<()> {
     let job = TranslateSpace { translation: record.id.clone() }.about(&id, &record.target, now)?;
     let audience = Audience::Subject { by: Some(record.created_by.clone()), same: None };
@@ -107,7 +108,8 @@ async fn of_space(tx: &Tx, space: &SpaceId, limit: u32) -> Result<Vec<Arc<Transl
 pub(in crate::platform) async fn follow_restored(
     tx: &mut Tx,
     space: &SpaceId,
-    (restoring, now): (&JobId, Timestamp),
+    restoring: &JobId,
+    now: Timestamp,
 ) -> Result<()> {
     for record in of_space(tx, space, MAX_TRANSLATIONS).await? {
         let both = [SpaceRecord::at(&record.source), SpaceRecord::at(&record.target)];
@@ -132,7 +134,7 @@ pub(in crate::platform) async fn follow_restored(
 pub(in crate::platform) async fn drop_some(tx: &mut Tx, space: &SpaceId, now: Timestamp) -> Result<bool> {
     let found = of_space(tx, space, DROPPED_AT_ONCE).await?;
     for record in &found {
-        delete(tx, record, (job_after(&record.id, "purge")?, now)).await?;
+        delete(tx, record, job_after(&record.id, "purge")?, now).await?;
     }
     Ok(!found.is_empty())
 }
@@ -141,7 +143,8 @@ pub(in crate::platform) async fn drop_some(tx: &mut Tx, space: &SpaceId, now: Ti
 pub(in crate::platform) async fn delete(
     tx: &mut Tx,
     old: &TranslationRecord,
-    (job, now): (JobId, Timestamp),
+    job: JobId,
+    now: Timestamp,
 ) -> Result<()> {
     let source: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&old.source)).await?;
     if let Some(source) = source {

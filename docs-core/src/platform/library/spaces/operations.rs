@@ -129,7 +129,7 @@ impl Operation for SpaceDeletion {
         let due = Timestamp::new(deleted_at.time() + RESTORE_WINDOW + TimeDelta::milliseconds(1));
         let purge = PurgeSpace { space: self.id.clone(), deleted_at }.about(&self.job, &self.id, due)?;
         jobs::enqueue(tx, self.now, purge).await?;
-        trash::mark(tx, &self.id, (&self.mark, self.now)).await?;
+        trash::mark(tx, &self.id, &self.mark, self.now).await?;
         tx.feed(topic::HEAD, KeyBuf::new("head").part(self.id.as_str()).key());
         Ok(())
     }
@@ -170,9 +170,9 @@ impl Operation for RestoreSpace {
             ..SpaceRecord::clone(old)
         };
         let space = tx.put(&**old, new)?;
-        git::restored(tx, &space, (self.sync.clone(), self.now)).await?;
-        follow::translations::follow_restored(tx, &self.id, (&self.mark, self.now)).await?;
-        trash::mark(tx, &self.id, (&self.mark, self.now)).await?;
+        git::restored(tx, &space, self.sync.clone(), self.now).await?;
+        follow::translations::follow_restored(tx, &self.id, &self.mark, self.now).await?;
+        trash::mark(tx, &self.id, &self.mark, self.now).await?;
         tx.feed(topic::HEAD, KeyBuf::new("head").part(self.id.as_str()).key());
         Ok(())
     }

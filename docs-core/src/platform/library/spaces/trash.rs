@@ -7,10 +7,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BoxFuture, Result,
+    Result,
     model::{ContentTarget, JobId, Space, SpaceId, Timestamp},
     platform::{
         access::{self, AccessResolver, is_deleted},
@@ -37,26 +38,25 @@ impl<'p> Spaces<'p> {
     /// # Errors
     ///
     /// `NotFound` unless the actor is a member.
-    pub fn list_deleted(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<Space>>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let mut resolver = AccessResolver::new(access::org(&tx, actor, org).await?, actor);
-            let (prefix, identity) = (SpaceRecord::deleted_of(org), ListIdentity::new(tag::DELETED_SPACES));
-            let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
-            // Spaces past their window are treated as deleted, even if the purge job is late.
-            let oldest = platform.now().time() - RESTORE_WINDOW;
-            list.not_below(&SpaceRecord::deleted_of(org).time(oldest).key());
-            while let Some(rows) = list.rows(&tx).await? {
-                let found = tx.get_many::<SpaceRecord>(&SpaceRecord::named_by_all(&rows)).await?;
-                let seen = resolver.spaces(&tx, found).await?;
-                list.offer_all(&rows, seen.into_iter().map(|space| space.filter(is_restorable)));
-            }
-            let page = list.finish(&tx, None).await?;
-            let items = platform.space_views(&tx, &page.items).await?;
-            Ok(Page { items, next: page.next, count: page.count })
-        })
+    #[boxed]
+    pub async fn list_deleted(self, page: &'p PageRequest) -> Result<Page<Space>> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let mut resolver = AccessResolver::new(access::org(&tx, actor, org).await?, actor);
+        let (prefix, identity) = (SpaceRecord::deleted_of(org), ListIdentity::new(tag::DELETED_SPACES));
+        let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
+        // Spaces past their window are treated as deleted, even if the purge job is late.
+        let oldest = platform.now().time() - RESTORE_WINDOW;
+        list.not_below(&SpaceRecord::deleted_of(org).time(oldest).key());
+        while let Some(rows) = list.rows(&tx).await? {
+            let found = tx.get_many::<SpaceRecord>(&SpaceRecord::named_by_all(&rows)).await?;
+            let seen = resolver.spaces(&tx, found).await?;
+            list.offer_all(&rows, seen.into_iter().map(|space| space.filter(is_restorable)));
+        }
+        let page = list.finish(&tx, None).await?;
+        let items = platform.space_views(&tx, &page.items).await?;
+        Ok(Page { items, next: page.next, count: page.count })
     }
 }
 
@@ -107,16 +107,16 @@ impl Operation for MarkStep {
     async fn apply(&self, tx: &mut Tx) -> Result<Option<After>> {
         let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.space)).await?;
         match space {
-            Some(space) => mark_some(tx, (&self.space, space.deleted_at.is_some()), &self.after).await,
+            Some(space) => mark_some(tx, &self.space, space.deleted_at.is_some(), &self.after).await,
             None => Ok(None),
         }
     }
 }
 
 /// Marks the records of a deleted or restored space. A job marks the records beyond the batch.
-pub(super) async fn mark(tx: &mut Tx, space: &SpaceId, (job, now): (&JobId, Timestamp)) -> Result<()> {
+pub(super) async fn mark(tx: &mut Tx, space: &SpaceId, job: &JobId, now: Timestamp) -> Result<()> {
     let is_deleted = is_deleted(tx, &ContentTarget::Space(space.clone())).await?;
-    if mark_some(tx, (space, is_deleted), &After::default()).await?.is_some() {
+    if mark_some(tx, space, is_deleted, &After::default()).await?.is_some() {
         jobs::enqueue(tx, now, MarkTrash { space: space.clone() }.about(job, space, now)?).await?;
     }
     Ok(())
@@ -124,7 +124,8 @@ pub(super) async fn mark(tx: &mut Tx, space: &SpaceId, (job, now): (&JobId, Time
 
 async fn mark_some(
     tx: &mut Tx,
-    (space, space_deleted): (&SpaceId, bool),
+    space: &SpaceId,
+    space_deleted: bool,
     after: &After,
 ) -> Result<Option<After>> {
     let grants = tx.scan(&scan(&GrantRecord::on(space.as_str()), after.grant.as_ref())).await?;

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 use super::leave::drop_rest;
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{OrgId, Role, Timestamp, UserId},
     platform::{
         nouns::{MemberHandle, UserHandle},
@@ -26,15 +27,14 @@ impl<'p> MemberHandle<'p> {
     ///
     /// # Errors
     /// `Forbidden` for users; `NotFound` for an unknown organization or user; `Conflict` for the last administrator.
-    pub fn put(self, role: Option<Role>) -> BoxFuture<'p, Result<()>> {
-        Box::pin(async move {
-            let Self { caller, org, user } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            actor.require_platform()?;
-            platform
-                .write(actor, &PutMember { org: org.clone(), user: user.clone(), role, now: platform.now() })
-                .await
-        })
+    #[boxed]
+    pub async fn put(self, role: Option<Role>) -> Result<()> {
+        let Self { caller, org, user } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        actor.require_platform()?;
+        platform
+            .write(actor, &PutMember { org: org.clone(), user: user.clone(), role, now: platform.now() })
+            .await
     }
 }
 
@@ -46,13 +46,12 @@ impl<'p> UserHandle<'p> {
     ///
     /// # Errors
     /// `Forbidden` for users; `NotFound` for an unknown user, or if no organization claims the domain.
-    pub fn join_by_domain(self) -> BoxFuture<'p, Result<OrgId>> {
-        Box::pin(async move {
-            let Self { caller, user } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            actor.require_platform()?;
-            platform.write(actor, &JoinByDomain { user: user.clone(), now: platform.now() }).await
-        })
+    #[boxed]
+    pub async fn join_by_domain(self) -> Result<OrgId> {
+        let Self { caller, user } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        actor.require_platform()?;
+        platform.write(actor, &JoinByDomain { user: user.clone(), now: platform.now() }).await
     }
 }
 

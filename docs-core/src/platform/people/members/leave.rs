@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 
 use super::spare_administrator;
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{ChangeRequestId, JobId, OrgId, TeamId, Timestamp, UserId},
     platform::{
         access,
@@ -68,18 +69,17 @@ impl<'p> MemberHandle<'p> {
     /// # Cancel safety
     /// Dropping the future leaves the membership unchanged or removed. A job removes the rest of a large number of
     /// grants; these give no access any more.
-    pub fn remove(self) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let Self { caller, org, user } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let operation = RemoveMember {
-                actor: actor.clone(),
-                of: ClearMember { org: org.clone(), user: user.clone() },
-                job: platform.id(),
-                now: platform.now(),
-            };
-            Error::existed(platform.write(actor, &operation).await)
-        })
+    #[boxed]
+    pub async fn remove(self) -> Result<bool> {
+        let Self { caller, org, user } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let operation = RemoveMember {
+            actor: actor.clone(),
+            of: ClearMember { org: org.clone(), user: user.clone() },
+            job: platform.id(),
+            now: platform.now(),
+        };
+        Error::existed(platform.write(actor, &operation).await)
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use docs_macros::boxed;
+
 use crate::{
-    BoxFuture, Result,
+    Result,
     model::{BoundedText, ListOrder, Member, MemberRole, MemberSort, OrgId, UserId},
     platform::{
         access,
@@ -41,25 +43,20 @@ impl<'p> Members<'p> {
     ///
     /// # Errors
     /// `Forbidden` for guests.
-    pub fn list(
-        self,
-        filter: &'p MemberFilter,
-        page: &'p PageRequest,
-    ) -> BoxFuture<'p, Result<Page<Member>>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            access::org(&tx, actor, org).await?.require(OrgAction::ListPeople)?;
-            let walk = Walk::new(org, filter);
-            let found = walk.page(&tx, page).await?;
-            let items = platform.member_views(&tx, &found.items).await?;
-            let count = match walk.count {
-                Some(counter) => u64::try_from(tx.number(&counter).await?).ok(),
-                None => None,
-            };
-            Ok(Page { items, next: found.next, count })
-        })
+    #[boxed]
+    pub async fn list(self, filter: &'p MemberFilter, page: &'p PageRequest) -> Result<Page<Member>> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        access::org(&tx, actor, org).await?.require(OrgAction::ListPeople)?;
+        let walk = Walk::new(org, filter);
+        let found = walk.page(&tx, page).await?;
+        let items = platform.member_views(&tx, &found.items).await?;
+        let count = match walk.count {
+            Some(counter) => u64::try_from(tx.number(&counter).await?).ok(),
+            None => None,
+        };
+        Ok(Page { items, next: found.next, count })
     }
 }
 

@@ -6,11 +6,12 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
+use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 
 use super::session::{Admission, SamlSession};
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    Error, ErrorKind, Result,
     model::{SamlProviderId, Timestamp},
     platform::{
         kernel::{platform::Platform, secret::Secret},
@@ -82,30 +83,29 @@ impl<'p> Caller<'p> {
     ///
     /// `Forbidden` for users; `NotFound` for an unknown provider; `Precondition` for a pending provider, and without an
     /// [adapter](crate::platform::Builder::saml).
-    pub fn begin_saml_login(self, id: &'p SamlProviderId) -> BoxFuture<'p, Result<SamlStart>> {
-        Box::pin(async move {
-            let (platform, saml) = (self.platform, port(self)?);
-            let provider = opened(platform, id).await?;
-            let service = platform.urls().saml_service(id);
-            let secret = Secret::draw(platform.ids(), "docs-platform request to a SAML provider");
-            // An XML name cannot start with a digit.
-            let request = format!("_{}", secret.as_hex());
-            let now = platform.now();
-            let asked = SamlRequest {
-                id: request.clone(),
-                at: now,
-                destination: provider.sso_url.as_ref().map(ToString::to_string).unwrap_or_default(),
-                issuer: service.entity_id,
-                recipient: service.acs_url,
-            };
-            let location = saml.request(&asked);
-            let location = location.map_err(|why| Error::new(ErrorKind::Precondition, why.to_string()))?;
-            let expires_at = Timestamp::new(now.time() + SAML_LOGIN_WINDOW);
-            let way = OnTheWay { request: request.clone(), until: expires_at };
-            let way = serde_json::to_string(&way).map_err(Error::internal)?;
-            let keep = platform.secrets().seal(&purpose(id), &way, platform.ids().next());
-            Ok(SamlStart { location, request, keep: keep.map_err(Error::internal)?, expires_at })
-        })
+    #[boxed]
+    pub async fn begin_saml_login(self, id: &'p SamlProviderId) -> Result<SamlStart> {
+        let (platform, saml) = (self.platform, port(self)?);
+        let provider = opened(platform, id).await?;
+        let service = platform.urls().saml_service(id);
+        let secret = Secret::draw(platform.ids(), "docs-platform request to a SAML provider");
+        // An XML name cannot start with a digit.
+        let request = format!("_{}", secret.as_hex());
+        let now = platform.now();
+        let asked = SamlRequest {
+            id: request.clone(),
+            at: now,
+            destination: provider.sso_url.as_ref().map(ToString::to_string).unwrap_or_default(),
+            issuer: service.entity_id,
+            recipient: service.acs_url,
+        };
+        let location = saml.request(&asked);
+        let location = location.map_err(|why| Error::new(ErrorKind::Precondition, why.to_string()))?;
+        let expires_at = Timestamp::new(now.time() + SAML_LOGIN_WINDOW);
+        let way = OnTheWay { request: request.clone(), until: expires_at };
+        let way = serde_json::to_string(&way).map_err(Error::internal)?;
+        let keep = platform.secrets().seal(&purpose(id), &way, platform.ids().next());
+        Ok(SamlStart { location, request, keep: keep.map_err(Error::internal)?, expires_at })
     }
 
     /// Completes a sign-in at a SAML provider. The response is verified with the certificate that the organization
@@ -139,27 +139,26 @@ impl<'p> Caller<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn finish_saml_login(
+    #[boxed]
+    pub async fn finish_saml_login(
         self,
         id: &'p SamlProviderId,
         answer: SamlAnswer<'p>,
-    ) -> BoxFuture<'p, Result<SamlSession>> {
-        Box::pin(async move {
-            let (platform, saml) = (self.platform, port(self)?);
-            let provider = opened(platform, id).await?;
-            let signed = platform.signed(saml.as_ref(), &provider, answer.response);
-            let email = signed.as_ref().ok().map(|found| found.email.clone());
-            let done = match signed {
-                Ok(found) => platform.admitted(&provider, found, answer.kept).await,
-                Err(refused) => Err(refused),
-            };
-            if let Err(error) = &done
-                && matches!(error.kind(), ErrorKind::Unauthenticated | ErrorKind::Conflict)
-            {
-                platform.note_refusal(&provider, error.message(), email.as_deref()).await;
-            }
-            done
-        })
+    ) -> Result<SamlSession> {
+        let (platform, saml) = (self.platform, port(self)?);
+        let provider = opened(platform, id).await?;
+        let signed = platform.signed(saml.as_ref(), &provider, answer.response);
+        let email = signed.as_ref().ok().map(|found| found.email.clone());
+        let done = match signed {
+            Ok(found) => platform.admitted(&provider, found, answer.kept).await,
+            Err(refused) => Err(refused),
+        };
+        if let Err(error) = &done
+            && matches!(error.kind(), ErrorKind::Unauthenticated | ErrorKind::Conflict)
+        {
+            platform.note_refusal(&provider, error.message(), email.as_deref()).await;
+        }
+        done
     }
 
     /// Returns the SAML metadata of this service for a provider, as XML. It contains no secrets.
@@ -168,14 +167,13 @@ impl<'p> Caller<'p> {
     ///
     /// `Forbidden` for users; `NotFound` for an unknown provider; `Precondition` without an
     /// [adapter](crate::platform::Builder::saml).
-    pub fn saml_metadata(self, id: &'p SamlProviderId) -> BoxFuture<'p, Result<String>> {
-        Box::pin(async move {
-            let (platform, saml) = (self.platform, port(self)?);
-            let tx = platform.read().await?;
-            let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
-            provider.ok_or_else(|| Error::not_found("SAML provider"))?;
-            Ok(saml.metadata(&platform.urls().saml_service(id)))
-        })
+    #[boxed]
+    pub async fn saml_metadata(self, id: &'p SamlProviderId) -> Result<String> {
+        let (platform, saml) = (self.platform, port(self)?);
+        let tx = platform.read().await?;
+        let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
+        provider.ok_or_else(|| Error::not_found("SAML provider"))?;
+        Ok(saml.metadata(&platform.urls().saml_service(id)))
     }
 }
 
@@ -248,7 +246,7 @@ impl Platform {
             return Err(refused("the session at the provider has ended"));
         }
         let service = self.urls().saml_service(&provider.id);
-        self.check_way(provider, (&found, kept), &service.start_url)?;
+        self.check_way(provider, &found, kept, &service.start_url)?;
         // Lower-casing other characters can make distinct addresses equal: the Kelvin sign becomes a k.
         if !found.email.is_ascii() {
             return Err(refused(
@@ -264,7 +262,8 @@ impl Platform {
     fn check_way(
         &self,
         provider: &SamlProviderRecord,
-        (found, kept): (&SamlIdentity, &[String]),
+        found: &SamlIdentity,
+        kept: &[String],
         start: &str,
     ) -> Result<()> {
         let Some(request) = &found.in_response_to else {

@@ -10,10 +10,11 @@ use std::{
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
+use docs_macros::boxed;
 
 use super::login::opened;
 use crate::{
-    BoxFuture, Result,
+    Result,
     model::{SamlProviderId, Timestamp},
     platform::{
         kernel::{actor::Actor, platform::Platform},
@@ -83,13 +84,12 @@ impl<'p> Caller<'p> {
     ///
     /// `Forbidden` for users; `NotFound` for an unknown provider; `Precondition` for a pending provider; nothing is
     /// recorded then.
-    pub fn refuse_saml_login(self, id: &'p SamlProviderId, why: &'p str) -> BoxFuture<'p, Result<()>> {
-        Box::pin(async move {
-            self.actor().require_platform()?;
-            let provider = opened(self.platform, id).await?;
-            self.platform.note_refusal(&provider, why, None).await;
-            Ok(())
-        })
+    #[boxed]
+    pub async fn refuse_saml_login(self, id: &'p SamlProviderId, why: &'p str) -> Result<()> {
+        self.actor().require_platform()?;
+        let provider = opened(self.platform, id).await?;
+        self.platform.note_refusal(&provider, why, None).await;
+        Ok(())
     }
 }
 

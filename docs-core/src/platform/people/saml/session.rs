@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
+use docs_macros::boxed;
 
 use super::active_provider;
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    Error, ErrorKind, Result,
     model::{InviteId, OrgId, SamlProviderId, TeamRole, Timestamp, User, UserId},
     platform::{
         kernel::{actor::Actor, platform::Platform},
@@ -276,21 +277,20 @@ impl<'p> Caller<'p> {
     ///
     /// `Forbidden` for users; `NotFound` for a session of another provider, and `Invalid` for a token that a user
     /// created. Both stay valid.
-    pub fn end_saml_session(self, provider: &'p SamlProviderId, token: &'p str) -> BoxFuture<'p, Result<()>> {
-        Box::pin(async move {
-            self.actor().require_platform()?;
-            let key = TokenRecord::at(&Hash::of(token.as_bytes()));
-            let session: Option<Arc<TokenRecord>> = self.platform.read().await?.get(&key).await?;
-            let Some(token) = session else { return Ok(()) };
-            let Some(session) = &token.sso else {
-                let why = "must belong to a SAML session; revoke other tokens at the API";
-                return Err(Error::invalid("token", why));
-            };
-            if session.provider != *provider {
-                return Err(Error::not_found("session of this SAML provider"));
-            }
-            self.platform.write(&Actor::User(token.user.clone()), &SessionEnd { key }).await
-        })
+    #[boxed]
+    pub async fn end_saml_session(self, provider: &'p SamlProviderId, token: &'p str) -> Result<()> {
+        self.actor().require_platform()?;
+        let key = TokenRecord::at(&Hash::of(token.as_bytes()));
+        let session: Option<Arc<TokenRecord>> = self.platform.read().await?.get(&key).await?;
+        let Some(token) = session else { return Ok(()) };
+        let Some(session) = &token.sso else {
+            let why = "must belong to a SAML session; revoke other tokens at the API";
+            return Err(Error::invalid("token", why));
+        };
+        if session.provider != *provider {
+            return Err(Error::not_found("session of this SAML provider"));
+        }
+        self.platform.write(&Actor::User(token.user.clone()), &SessionEnd { key }).await
     }
 }
 

@@ -69,7 +69,7 @@ impl Operation for TeamUpdate {
     const NAME: &'static str = "team_update";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (_, seen) = team(tx, &self.actor, (&self.org, &self.id)).await?;
+        let (_, seen) = team(tx, &self.actor, &self.org, &self.id).await?;
         let old = seen.require(TeamAction::Administrate)?;
         if old.title != self.change.title {
             tx.put(&**old, TeamRecord { title: self.change.title.clone(), ..TeamRecord::clone(old) })?;
@@ -93,7 +93,7 @@ impl Operation for TeamDeletion {
     const NAME: &'static str = "team_delete";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (_, seen) = team(tx, &self.actor, (&self.org, &self.id)).await?;
+        let (_, seen) = team(tx, &self.actor, &self.org, &self.id).await?;
         let old = seen.require(TeamAction::Administrate)?;
         tx.delete(&**old);
         // The number of providers of an organization is below this limit.
@@ -179,7 +179,7 @@ impl Operation for TeamMembersUpdate {
     const NAME: &'static str = "team_members_update";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (_, seen) = team(tx, &self.actor, (&self.org, &self.id)).await?;
+        let (_, seen) = team(tx, &self.actor, &self.org, &self.id).await?;
         let team = seen.require(TeamAction::ManageMembers)?;
         let change = &self.change;
         let add = named::listed("add", change.add.as_deref());
@@ -226,7 +226,7 @@ impl Operation for SetTeamMember {
     const NAME: &'static str = "team_member_put";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (_, seen) = team(tx, &self.actor, (&self.org, &self.id)).await?;
+        let (_, seen) = team(tx, &self.actor, &self.org, &self.id).await?;
         let team = seen.require(TeamAction::ManageMembers)?;
         let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(&self.org, &self.user)).await?;
         member.ok_or_else(|| Error::not_found("member"))?;
@@ -248,7 +248,7 @@ impl Operation for RemoveTeamMember {
     const NAME: &'static str = "team_member_remove";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (_, seen) = team(tx, &self.actor, (&self.org, &self.id)).await?;
+        let (_, seen) = team(tx, &self.actor, &self.org, &self.id).await?;
         seen.require(TeamAction::ManageMembers)?;
         let old: Option<Arc<TeamMemberRecord>> = tx.get(&TeamMemberRecord::at(&self.id, &self.user)).await?;
         tx.delete(&*old.ok_or_else(|| Error::not_found("member of the team"))?);

@@ -27,12 +27,12 @@ pub(super) async fn knows(tx: &Tx, actor: &Actor, id: &UserId) -> Result<bool> {
         return Ok(true);
     }
     if let Some(org) = session_of {
-        return meet(tx, actor, std::slice::from_ref(org), (me, id)).await;
+        return meet(tx, actor, std::slice::from_ref(org), me, id).await;
     }
     let mut batches = Batches::of(MemberRecord::orgs_of(me).scan(ORGS_AT_ONCE));
     while let Some(rows) = batches.next(tx).await? {
         let orgs: Vec<OrgId> = rows.iter().map(|(row, _)| id_of(row)).collect::<Result<_>>()?;
-        if meet(tx, actor, &orgs, (me, id)).await? {
+        if meet(tx, actor, &orgs, me, id).await? {
             return Ok(true);
         }
     }
@@ -41,7 +41,7 @@ pub(super) async fn knows(tx: &Tx, actor: &Actor, id: &UserId) -> Result<bool> {
 
 /// Returns `true` if one of the organizations accepts the actor as a member, not as a guest, and has the other user as
 /// a member.
-async fn meet(tx: &Tx, actor: &Actor, orgs: &[OrgId], (me, other): (&UserId, &UserId)) -> Result<bool> {
+async fn meet(tx: &Tx, actor: &Actor, orgs: &[OrgId], me: &UserId, other: &UserId) -> Result<bool> {
     let keys = |org| [OrgRecord::at(org), MemberRecord::at(org, me), MemberRecord::at(org, other)];
     let found = tx.get_values(&orgs.iter().flat_map(keys).collect::<Vec<_>>()).await?;
     for three in found.chunks(3) {

@@ -81,7 +81,8 @@ pub(crate) fn sign(key: &[u8], claims: &Map<String, Value>) -> String {
 /// [`Refused`]. The claims are not parsed before the signature is verified.
 pub(crate) fn verify(
     key: &[u8],
-    (token, most): (&str, usize),
+    token: &str,
+    most: usize,
     clock: Clock,
 ) -> Result<Map<String, Value>, Refused> {
     if token.len() > most {
@@ -217,11 +218,11 @@ mod tests {
     use super::*;
 
     fn verify(key: &[u8], token: &str, now: Timestamp) -> Result<Map<String, Value>, Refused> {
-        super::verify(key, (token, MAX_TOKEN), Clock::Own(now))
+        super::verify(key, token, MAX_TOKEN, Clock::Own(now))
     }
 
     fn verify_foreign(token: &str, now: Timestamp) -> Result<(), Refused> {
-        super::verify(KEY, (token, MAX_TOKEN), Clock::Foreign(now)).map(drop)
+        super::verify(KEY, token, MAX_TOKEN, Clock::Foreign(now)).map(drop)
     }
 
     const KEY: &[u8] = b"a signing key of a site";

@@ -2,12 +2,13 @@
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
+use docs_macros::boxed;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::jwt;
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{OrgId, Role, Timestamp, UserId, Visit},
     platform::{
         access,
@@ -52,7 +53,8 @@ impl Platform {
     pub(in crate::platform) async fn member_token(
         &self,
         tx: &Tx,
-        (org, actor): (&OrgId, &Actor),
+        org: &OrgId,
+        actor: &Actor,
     ) -> Result<Option<String>> {
         let Some(signer) = Signer::of_member(actor) else { return Ok(None) };
         let Some(role) = signer.role(tx, org).await? else { return Ok(None) };
@@ -123,7 +125,7 @@ impl Signer {
             Self::Session(user) => (user, Some(SignIn::Sso)),
             Self::Host(user) => (user, None),
         };
-        access::vouched_role(tx, (org, user), sign_in).await
+        access::vouched_role(tx, org, user, sign_in).await
     }
 }
 
@@ -137,16 +139,15 @@ impl<'p> OrgHandle<'p> {
     ///
     /// # Errors
     /// `Forbidden` for the platform itself; `NotFound` unless the actor is a member.
-    pub fn ping(self) -> BoxFuture<'p, Result<Visit>> {
-        Box::pin(async move {
-            let Self { caller, org } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let user = actor.require_user()?.clone();
-            let ping = PingMember { actor: actor.clone(), org: org.clone(), user, now: platform.now() };
-            let token = platform
-                .upkeep_and_show(&ping, |done| Box::pin(platform.member_token(done.tx, (org, actor))));
-            Ok(Visit { platform_visitor_claims: token.await? })
-        })
+    #[boxed]
+    pub async fn ping(self) -> Result<Visit> {
+        let Self { caller, org } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let user = actor.require_user()?.clone();
+        let ping = PingMember { actor: actor.clone(), org: org.clone(), user, now: platform.now() };
+        let token =
+            platform.upkeep_and_show(&ping, |done| Box::pin(platform.member_token(done.tx, org, actor)));
+        Ok(Visit { platform_visitor_claims: token.await? })
     }
 }
 

@@ -1,7 +1,9 @@
 //! Store versions for caches of anonymous views.
 
+use docs_macros::boxed;
+
 use super::pass;
-use crate::{BoxFuture, Result, platform::kernel::platform::Platform, store::StoreVersion};
+use crate::{Result, platform::kernel::platform::Platform, store::StoreVersion};
 
 /// A version of the store, with the expiry of content tokens issued at it.
 ///
@@ -33,11 +35,10 @@ impl Moment {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn now(platform: &Platform) -> BoxFuture<'_, Result<Option<Self>>> {
-        Box::pin(async move {
-            let store = platform.inner.store.version().await?;
-            let tokens_end = pass::end_from(platform.now());
-            Ok(store.map(|store| Self { store, tokens_end }))
-        })
+    #[boxed('_)]
+    pub async fn now(platform: &Platform) -> Result<Option<Self>> {
+        let store = platform.inner.store.version().await?;
+        let tokens_end = pass::end_from(platform.now());
+        Ok(store.map(|store| Self { store, tokens_end }))
     }
 }

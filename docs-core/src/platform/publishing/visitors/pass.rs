@@ -105,8 +105,7 @@ impl Platform {
     /// `Unauthenticated` for a foreign or expired token.
     pub(in crate::platform) fn visitor_of(&self, token: &str) -> Result<Visitor> {
         let wrong = |why: &str| Error::new(ErrorKind::Unauthenticated, format!("the content token: {why}"));
-        let claims =
-            jwt::verify(&self.content_key()?, (token, MAX_CONTENT_TOKEN), jwt::Clock::Own(self.now()));
+        let claims = jwt::verify(&self.content_key()?, token, MAX_CONTENT_TOKEN, jwt::Clock::Own(self.now()));
         let claims = claims.map_err(|refused| wrong(&refused.to_string()))?;
         let ticket: Ticket =
             serde_json::from_value(Value::Object(claims)).map_err(|_| wrong("it has another purpose"))?;

@@ -129,7 +129,7 @@ impl ContentFilter {
         of_page: &Variables,
         mode: Evaluated,
     ) -> Result<Arc<Document>> {
-        self.document_within(document, of_page, (mode, &mut document_allowance())).await
+        self.document_within(document, of_page, mode, &mut document_allowance()).await
     }
 
     /// Returns a document like [`document`](Self::document). For visitors, the evaluation draws from an allowance that
@@ -138,7 +138,8 @@ impl ContentFilter {
         &self,
         document: SharedDocument,
         of_page: &Variables,
-        (mode, allowance): (Evaluated, &mut Allowance),
+        mode: Evaluated,
+        allowance: &mut Allowance,
     ) -> Result<Arc<Document>> {
         if document.is_same_for_all() {
             return Ok(document.into_inner());
@@ -151,7 +152,7 @@ impl ContentFilter {
                 // An evaluation that does not end leaves nothing of the allowance.
                 let mut left = std::mem::replace(allowance, Allowance { steps: Budget(0), bytes: 0 });
                 let evaluated = off_thread(move || {
-                    let own = evaluate_for_visitor_within(&document, mode, (&context, &claims), &mut left);
+                    let own = evaluate_for_visitor_within(&document, mode, &context, &claims, &mut left);
                     (own, left)
                 });
                 evaluated.await.map(|(document, left)| {

@@ -67,7 +67,7 @@ impl ContentFilter {
         let mut known: HashSet<LinkTarget> = HashSet::from([target.clone()]);
         let mut open = vec![target.clone()];
         while let Some(next) = open.pop() {
-            if self.is_used(&next, (&mut known, &mut open)).await? {
+            if self.is_used(&next, &mut known, &mut open).await? {
                 self.uses().found().targets.insert(target, true);
                 return Ok(true);
             }
@@ -81,7 +81,8 @@ impl ContentFilter {
     async fn is_used(
         &self,
         target: &LinkTarget,
-        (known, open): (&mut HashSet<LinkTarget>, &mut Vec<LinkTarget>),
+        known: &mut HashSet<LinkTarget>,
+        open: &mut Vec<LinkTarget>,
     ) -> Result<bool> {
         let mut after: Option<LinkSource> = None;
         loop {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     content::expression::Claims,
     model::{
         AdaptiveJsonSchema, AdaptiveSchemaObject, OrgId, SiteAdaptiveSchema, SiteId, TemplateConditions,
@@ -26,13 +27,12 @@ impl<'p> SiteHandle<'p> {
     /// # Errors
     ///
     /// `NotFound`, also if no schema was set.
-    pub fn get_adaptive_schema(self) -> BoxFuture<'p, Result<SiteAdaptiveSchema>> {
-        Box::pin(async move {
-            let Self { caller, at, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            schema_seen(&tx, actor, at).await
-        })
+    #[boxed]
+    pub async fn get_adaptive_schema(self) -> Result<SiteAdaptiveSchema> {
+        let Self { caller, at, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        schema_seen(&tx, actor, at).await
     }
 
     /// Sets the schema of the claims about a site's visitors.
@@ -56,44 +56,41 @@ impl<'p> SiteHandle<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn set_adaptive_schema(self, new: UpdateAdaptiveSchema) -> BoxFuture<'p, Result<SiteAdaptiveSchema>> {
-        Box::pin(async move {
-            let Self { caller, at: at @ SiteRef { org, site }, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let operation = SetAdaptiveSchema {
-                actor: actor.clone(),
-                org: org.clone(),
-                site: site.clone(),
-                schema: new.json_schema,
-                now: platform.now(),
-            };
-            let set = platform.change(actor, &operation, |seen| Box::pin(schema_seen(seen.tx, actor, at)));
-            Ok(view(&*set.await?))
-        })
+    #[boxed]
+    pub async fn set_adaptive_schema(self, new: UpdateAdaptiveSchema) -> Result<SiteAdaptiveSchema> {
+        let Self { caller, at: at @ SiteRef { org, site }, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let operation = SetAdaptiveSchema {
+            actor: actor.clone(),
+            org: org.clone(),
+            site: site.clone(),
+            schema: new.json_schema,
+            now: platform.now(),
+        };
+        let set = platform.change(actor, &operation, |seen| Box::pin(schema_seen(seen.tx, actor, at)));
+        Ok(view(&*set.await?))
     }
 
     /// Lists ready-made conditions, one for each known value of a claim. The list is empty without a schema.
-    pub fn template_conditions(self) -> BoxFuture<'p, Result<TemplateConditions>> {
-        Box::pin(async move {
-            let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            access::site(&tx, actor, at, SiteAction::View).await?;
-            let record = schema(&tx, site).await?;
-            let items = record.map(|record| record.schema.template_conditions()).unwrap_or_default();
-            Ok(TemplateConditions { items })
-        })
+    #[boxed]
+    pub async fn template_conditions(self) -> Result<TemplateConditions> {
+        let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        access::site(&tx, actor, at, SiteAction::View).await?;
+        let record = schema(&tx, site).await?;
+        let items = record.map(|record| record.schema.template_conditions()).unwrap_or_default();
+        Ok(TemplateConditions { items })
     }
 
     /// Returns the claims that conditions on a site may use: those whose values the schema enumerates.
-    pub fn known_claims(self) -> BoxFuture<'p, Result<Claims>> {
-        Box::pin(async move {
-            let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            access::site(&tx, actor, at, SiteAction::View).await?;
-            claims(&tx, site).await
-        })
+    #[boxed]
+    pub async fn known_claims(self) -> Result<Claims> {
+        let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        access::site(&tx, actor, at, SiteAction::View).await?;
+        claims(&tx, site).await
     }
 }
 

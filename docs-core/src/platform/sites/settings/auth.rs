@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{
         OrgId, Patch, PublishingAuth, PublishingAuthObject, SiteId, UpdatePublishingAuth, Url,
         VisitorAuthBackend, web_url,
@@ -28,19 +29,18 @@ impl<'p> SiteHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor manages the site; `Conflict` if the key was sealed with another sealing key.
-    pub fn get_publishing_auth(self) -> BoxFuture<'p, Result<PublishingAuth>> {
-        Box::pin(async move {
-            let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            access::site(&tx, actor, at, SiteAction::Manage).await?;
-            let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(site)).await?;
-            drop(tx);
-            match record {
-                Some(record) => platform.auth_view(&record),
-                None => platform.change_auth(actor, at, Change::Nothing).await,
-            }
-        })
+    #[boxed]
+    pub async fn get_publishing_auth(self) -> Result<PublishingAuth> {
+        let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        access::site(&tx, actor, at, SiteAction::Manage).await?;
+        let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(site)).await?;
+        drop(tx);
+        match record {
+            Some(record) => platform.auth_view(&record),
+            None => platform.change_auth(actor, at, Change::Nothing).await,
+        }
     }
 
     /// Changes the visitor authentication of a site. Omitted fields and the signing key stay unchanged.
@@ -64,18 +64,14 @@ impl<'p> SiteHandle<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn update_publishing_auth(
-        self,
-        change: UpdatePublishingAuth,
-    ) -> BoxFuture<'p, Result<PublishingAuth>> {
-        Box::pin(async move {
-            let Self { caller, at, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            if let Patch::Set(url) = &change.fallback_url {
-                check_fallback(url)?;
-            }
-            platform.change_auth(actor, at, Change::Settings(change)).await
-        })
+    #[boxed]
+    pub async fn update_publishing_auth(self, change: UpdatePublishingAuth) -> Result<PublishingAuth> {
+        let Self { caller, at, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        if let Patch::Set(url) = &change.fallback_url {
+            check_fallback(url)?;
+        }
+        platform.change_auth(actor, at, Change::Settings(change)).await
     }
 
     /// Replaces the signing key of a site. Tokens signed with the previous key become invalid.
@@ -83,15 +79,14 @@ impl<'p> SiteHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor manages the site.
-    pub fn regenerate_publishing_auth(self) -> BoxFuture<'p, Result<PublishingAuth>> {
-        Box::pin(async move {
-            let Self { caller, at, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::of_site(at), async move {
-                platform.change_auth(actor, at, Change::Key).await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn regenerate_publishing_auth(self) -> Result<PublishingAuth> {
+        let Self { caller, at, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::of_site(at), async move {
+            platform.change_auth(actor, at, Change::Key).await
+        });
+        done.await
     }
 }
 
@@ -102,12 +97,11 @@ impl<'p> Caller<'p> {
     /// # Errors
     ///
     /// `Forbidden` for users; `Conflict` if the key was sealed with another sealing key.
-    pub fn signing_key(self, site: &'p SiteId) -> BoxFuture<'p, Result<Option<String>>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.platform, &self.actor());
-            actor.require_platform()?;
-            signing_key(platform.secrets(), &platform.read().await?, site).await
-        })
+    #[boxed]
+    pub async fn signing_key(self, site: &'p SiteId) -> Result<Option<String>> {
+        let (platform, actor) = (self.platform, &self.actor());
+        actor.require_platform()?;
+        signing_key(platform.secrets(), &platform.read().await?, site).await
     }
 }
 

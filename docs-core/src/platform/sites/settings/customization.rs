@@ -3,10 +3,11 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 use super::place;
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{
         Customization, CustomizationOverride, Customizations, Favicon, OrgId, Patch, SiteId, SiteSpaceId,
     },
@@ -27,13 +28,12 @@ pub(in crate::platform) const MAX_BYTES: usize = 64 * 1024;
 
 impl<'p> SiteHandle<'p> {
     /// Reads the customization of a site, with defaults for unset fields.
-    pub fn get_customization(self) -> BoxFuture<'p, Result<Customization>> {
-        Box::pin(async move {
-            let Self { caller, at, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            site_look(&tx, actor, at).await
-        })
+    #[boxed]
+    pub async fn get_customization(self) -> Result<Customization> {
+        let Self { caller, at, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        site_look(&tx, actor, at).await
     }
 
     /// Replaces the customization of a site as a whole.
@@ -55,33 +55,31 @@ impl<'p> SiteHandle<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn set_customization(self, look: Customization) -> BoxFuture<'p, Result<Customization>> {
-        Box::pin(async move {
-            let Self { caller, at: at @ SiteRef { org, site }, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            check_favicon(&look.favicon)?;
-            check_size(&look)?;
-            let operation = SetCustomization {
-                actor: actor.clone(),
-                org: org.clone(),
-                site: site.clone(),
-                look: look.clone(),
-            };
-            platform.change(actor, &operation, |seen| Box::pin(site_look(seen.tx, actor, at))).await?;
-            Ok(look)
-        })
+    #[boxed]
+    pub async fn set_customization(self, look: Customization) -> Result<Customization> {
+        let Self { caller, at: at @ SiteRef { org, site }, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        check_favicon(&look.favicon)?;
+        check_size(&look)?;
+        let operation = SetCustomization {
+            actor: actor.clone(),
+            org: org.clone(),
+            site: site.clone(),
+            look: look.clone(),
+        };
+        platform.change(actor, &operation, |seen| Box::pin(site_look(seen.tx, actor, at))).await?;
+        Ok(look)
     }
 }
 
 impl<'p> SiteSpaceHandle<'p> {
     /// Reads the customization of a space on a site: that of the site with the overrides of the space.
-    pub fn get_customization(self) -> BoxFuture<'p, Result<Customization>> {
-        Box::pin(async move {
-            let Self { caller, at, site_space: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            place_look(&tx, actor, at, id).await
-        })
+    #[boxed]
+    pub async fn get_customization(self) -> Result<Customization> {
+        let Self { caller, at, site_space: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        place_look(&tx, actor, at, id).await
     }
 
     /// Changes the overrides of a space on a site. Omitted fields stay unchanged; `null` restores the value of the
@@ -91,21 +89,17 @@ impl<'p> SiteSpaceHandle<'p> {
     ///
     /// `Forbidden` unless the actor manages the site; `Invalid` if a condition is not a valid expression, or the
     /// favicon has both an image and an emoji.
-    pub fn override_customization(
-        self,
-        change: CustomizationOverride,
-    ) -> BoxFuture<'p, Result<Customization>> {
-        Box::pin(async move {
-            let Self { caller, at, site_space: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            if let Patch::Set(favicon) = &change.favicon {
-                check_favicon(favicon)?;
-            }
-            let change = OverrideCustomization::new(actor, at, id, Some(change));
-            let look =
-                platform.change_and_show(actor, &change, |done| Box::pin(place_look(done.tx, actor, at, id)));
-            look.await
-        })
+    #[boxed]
+    pub async fn override_customization(self, change: CustomizationOverride) -> Result<Customization> {
+        let Self { caller, at, site_space: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        if let Patch::Set(favicon) = &change.favicon {
+            check_favicon(favicon)?;
+        }
+        let change = OverrideCustomization::new(actor, at, id, Some(change));
+        let look =
+            platform.change_and_show(actor, &change, |done| Box::pin(place_look(done.tx, actor, at, id)));
+        look.await
     }
 
     /// Removes the overrides of a space on a site. Returns `true` if the space is on the site.
@@ -113,14 +107,13 @@ impl<'p> SiteSpaceHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor manages the site.
-    pub fn delete_customization(self) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let Self { caller, at: of, site_space: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let remove = OverrideCustomization::new(actor, of, id, None);
-            let done = platform.change(actor, &remove, |seen| Box::pin(place_look(seen.tx, actor, of, id)));
-            Error::existed(done.await)
-        })
+    #[boxed]
+    pub async fn delete_customization(self) -> Result<bool> {
+        let Self { caller, at: of, site_space: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let remove = OverrideCustomization::new(actor, of, id, None);
+        let done = platform.change(actor, &remove, |seen| Box::pin(place_look(seen.tx, actor, of, id)));
+        Error::existed(done.await)
     }
 }
 

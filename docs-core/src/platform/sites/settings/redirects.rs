@@ -3,10 +3,11 @@
 use std::{slice, sync::Arc};
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    Error, ErrorKind, Result,
     content::View,
     model::{
         CreateSiteRedirect, JobId, OrgId, PageId, RedirectDestination, RedirectId, RedirectSource,
@@ -36,18 +37,17 @@ const DROPPED_AT_ONCE: usize = 30;
 
 impl<'p> Redirects<'p> {
     /// Lists the redirects of a site, newest first.
-    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<SiteRedirect>>> {
-        Box::pin(async move {
-            let Self { caller, at: at @ SiteRef { site, .. } } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            access::site(&tx, actor, at, SiteAction::View).await?;
-            let spec = ListSpec { rev: true, ..ListSpec::new(tag::REDIRECTS, RedirectRecord::of_site(site)) };
-            let mut list = Lister::new(spec, page)?;
-            list.fill(&tx, |_| true).await?;
-            let count = u64::try_from(tx.number(&RedirectRecord::count_in(site)).await?).ok();
-            Ok(list.finish(&tx, count).await?.map(|redirect| view(&redirect)))
-        })
+    #[boxed]
+    pub async fn list(self, page: &'p PageRequest) -> Result<Page<SiteRedirect>> {
+        let Self { caller, at: at @ SiteRef { site, .. } } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        access::site(&tx, actor, at, SiteAction::View).await?;
+        let spec = ListSpec { rev: true, ..ListSpec::new(tag::REDIRECTS, RedirectRecord::of_site(site)) };
+        let mut list = Lister::new(spec, page)?;
+        list.fill(&tx, |_| true).await?;
+        let count = u64::try_from(tx.number(&RedirectRecord::count_in(site)).await?).ok();
+        Ok(list.finish(&tx, count).await?.map(|redirect| view(&redirect)))
     }
 
     /// Creates a redirect.
@@ -73,24 +73,23 @@ impl<'p> Redirects<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn create(self, new: CreateSiteRedirect) -> BoxFuture<'p, Result<SiteRedirect>> {
-        Box::pin(async move {
-            let Self { caller, at: at @ SiteRef { org, site } } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::of_site(at), async move {
-                platform.check_destination(actor, at, &new.destination).await?;
-                let record = RedirectRecord {
-                    id: platform.id(),
-                    site: site.clone(),
-                    source: new.source,
-                    destination: new.destination,
-                    created_at: platform.now(),
-                };
-                let create = RedirectCreation { actor: actor.clone(), org: org.clone(), record };
-                platform.write_and_show(actor, &create, |_| at_once(Ok(view(&create.record)))).await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn create(self, new: CreateSiteRedirect) -> Result<SiteRedirect> {
+        let Self { caller, at: at @ SiteRef { org, site } } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::of_site(at), async move {
+            platform.check_destination(actor, at, &new.destination).await?;
+            let record = RedirectRecord {
+                id: platform.id(),
+                site: site.clone(),
+                source: new.source,
+                destination: new.destination,
+                created_at: platform.now(),
+            };
+            let create = RedirectCreation { actor: actor.clone(), org: org.clone(), record };
+            platform.write_and_show(actor, &create, |_| at_once(Ok(view(&create.record)))).await
+        });
+        done.await
     }
 }
 
@@ -101,26 +100,25 @@ impl<'p> RedirectHandle<'p> {
     ///
     /// `Forbidden` unless the actor manages the site; `Invalid` for a destination that the site does not have;
     /// `Conflict` if another redirect has the same source.
-    pub fn update(self, change: UpdateSiteRedirect) -> BoxFuture<'p, Result<SiteRedirect>> {
-        Box::pin(async move {
-            let Self { caller, at: at @ SiteRef { org, site }, redirect: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            access::site(&tx, actor, at, SiteAction::Manage).await?;
-            find(&tx, site, id).await?;
-            drop(tx);
-            if let Some(destination) = &change.destination {
-                platform.check_destination(actor, at, destination).await?;
-            }
-            let update = RedirectUpdate {
-                actor: actor.clone(),
-                org: org.clone(),
-                site: site.clone(),
-                id: id.clone(),
-                change: Some(change),
-            };
-            Ok(view(&*platform.write(actor, &update).await?))
-        })
+    #[boxed]
+    pub async fn update(self, change: UpdateSiteRedirect) -> Result<SiteRedirect> {
+        let Self { caller, at: at @ SiteRef { org, site }, redirect: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        access::site(&tx, actor, at, SiteAction::Manage).await?;
+        find(&tx, site, id).await?;
+        drop(tx);
+        if let Some(destination) = &change.destination {
+            platform.check_destination(actor, at, destination).await?;
+        }
+        let update = RedirectUpdate {
+            actor: actor.clone(),
+            org: org.clone(),
+            site: site.clone(),
+            id: id.clone(),
+            change: Some(change),
+        };
+        Ok(view(&*platform.write(actor, &update).await?))
     }
 
     /// Deletes a redirect. Returns `true` if it existed.
@@ -128,19 +126,18 @@ impl<'p> RedirectHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor manages the site.
-    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let Self { caller, at: SiteRef { org, site }, redirect: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let delete = RedirectUpdate {
-                actor: actor.clone(),
-                org: org.clone(),
-                site: site.clone(),
-                id: id.clone(),
-                change: None,
-            };
-            Error::existed(platform.write(actor, &delete).await.map(drop))
-        })
+    #[boxed]
+    pub async fn delete(self) -> Result<bool> {
+        let Self { caller, at: SiteRef { org, site }, redirect: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let delete = RedirectUpdate {
+            actor: actor.clone(),
+            org: org.clone(),
+            site: site.clone(),
+            id: id.clone(),
+            change: None,
+        };
+        Error::existed(platform.write(actor, &delete).await.map(drop))
     }
 }
 
@@ -151,32 +148,31 @@ impl<'p> SiteHandle<'p> {
     /// # Errors
     ///
     /// `NotFound` if there is no such redirect, or its destination is deleted or not visible to the actor.
-    pub fn resolve_redirect(self, source: &'p RedirectSource) -> BoxFuture<'p, Result<ResolvedRedirect>> {
-        Box::pin(async move {
-            let Self { caller, at, share_key } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let of = at.opened_with(share_key);
-            let tx = platform.read().await?;
-            let opened = platform.opened(&tx, actor, of).await?;
-            let found = tx.get_value(&RedirectRecord::by_source(of.site, source)).await?;
-            let id: RedirectId = linked_id(&found.ok_or_else(gone)?)?;
-            let redirect = find(&tx, of.site, &id).await?;
-            let found = platform.destination(&tx, &opened, &redirect.destination).await?.ok_or_else(gone)?;
-            // An invalid key has no effect, and sites with another visibility are read without one.
-            let key = of.share_key.filter(|_| opened.site.visibility == SiteVisibility::ShareLink);
-            let key = match key {
-                Some(key) => {
-                    crate::platform::publishing::share_links::share_key(&tx, of.site, key).await?.map(|_| key)
-                }
-                None => None,
-            };
-            drop(tx);
-            let path = found.path().await?.ok_or_else(gone)?;
-            let names: Vec<&str> = found.names.iter().map(String::as_str).collect();
-            let path: Vec<String> = path.split('/').map(percent_encoded).collect();
-            let target = platform.canonical(&opened.site, key, &names) + &path.join("/");
-            Ok(ResolvedRedirect { redirect: view(&redirect), target })
-        })
+    #[boxed]
+    pub async fn resolve_redirect(self, source: &'p RedirectSource) -> Result<ResolvedRedirect> {
+        let Self { caller, at, share_key } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let of = at.opened_with(share_key);
+        let tx = platform.read().await?;
+        let opened = platform.opened(&tx, actor, of).await?;
+        let found = tx.get_value(&RedirectRecord::by_source(of.site, source)).await?;
+        let id: RedirectId = linked_id(&found.ok_or_else(gone)?)?;
+        let redirect = find(&tx, of.site, &id).await?;
+        let found = platform.destination(&tx, &opened, &redirect.destination).await?.ok_or_else(gone)?;
+        // An invalid key has no effect, and sites with another visibility are read without one.
+        let key = of.share_key.filter(|_| opened.site.visibility == SiteVisibility::ShareLink);
+        let key = match key {
+            Some(key) => {
+                crate::platform::publishing::share_links::share_key(&tx, of.site, key).await?.map(|_| key)
+            }
+            None => None,
+        };
+        drop(tx);
+        let path = found.path().await?.ok_or_else(gone)?;
+        let names: Vec<&str> = found.names.iter().map(String::as_str).collect();
+        let path: Vec<String> = path.split('/').map(percent_encoded).collect();
+        let target = platform.canonical(&opened.site, key, &names) + &path.join("/");
+        Ok(ResolvedRedirect { redirect: view(&redirect), target })
     }
 }
 
@@ -314,7 +310,8 @@ pub(in crate::platform) async fn drop_redirects(
     tx: &mut Tx,
     site: &SiteId,
     parts: Vec<String>,
-    (job, now): (&JobId, Timestamp),
+    job: &JobId,
+    now: Timestamp,
 ) -> Result<()> {
     let to = drop_some_redirects(tx, parts).await?;
     if to.is_empty() {

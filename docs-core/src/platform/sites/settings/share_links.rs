@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{
         CreateShareLink, OrgId, ShareLink, ShareLinkId, ShareLinkObject, ShareLinkUrls, SiteId,
         UpdateShareLink,
@@ -33,20 +34,19 @@ impl<'p> ShareLinks<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor manages the site.
-    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<ShareLink>>> {
-        Box::pin(async move {
-            let Self { caller, at } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let tx = platform.read().await?;
-            let (_, site) = access::site(&tx, actor, at, SiteAction::Manage).await?;
-            let spec = ListSpec::new(tag::SHARE_LINKS, ShareLinkRecord::of_site(&site.id));
-            let mut list = Lister::new(spec, page)?;
-            list.fill(&tx, |_| true).await?;
-            let count = u64::try_from(tx.number(&ShareLinkRecord::count_in(&site.id)).await?).ok();
-            let page = list.finish(&tx, count).await?;
-            let items = page.items.iter().map(|link| platform.share_link_view(&site, link)).collect();
-            Ok(Page { items, next: page.next, count: page.count })
-        })
+    #[boxed]
+    pub async fn list(self, page: &'p PageRequest) -> Result<Page<ShareLink>> {
+        let Self { caller, at } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let tx = platform.read().await?;
+        let (_, site) = access::site(&tx, actor, at, SiteAction::Manage).await?;
+        let spec = ListSpec::new(tag::SHARE_LINKS, ShareLinkRecord::of_site(&site.id));
+        let mut list = Lister::new(spec, page)?;
+        list.fill(&tx, |_| true).await?;
+        let count = u64::try_from(tx.number(&ShareLinkRecord::count_in(&site.id)).await?).ok();
+        let page = list.finish(&tx, count).await?;
+        let items = page.items.iter().map(|link| platform.share_link_view(&site, link)).collect();
+        Ok(Page { items, next: page.next, count: page.count })
     }
 
     /// Creates an active share link.
@@ -68,34 +68,33 @@ impl<'p> ShareLinks<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn create(self, new: CreateShareLink) -> BoxFuture<'p, Result<ShareLink>> {
-        Box::pin(async move {
-            let Self { caller, at: at @ SiteRef { org, site } } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::of_site(at), async move {
-                let secret = Secret::draw(platform.ids(), "docs-platform key of a share link").as_segment();
-                let id: ShareLinkId = platform.id();
-                let sealed = platform
-                    .secrets()
-                    .seal(&purpose(&id), &secret, platform.ids().next())
-                    .map_err(Error::internal)?;
-                let record = ShareLinkRecord {
-                    id,
-                    site: site.clone(),
-                    name: new.name,
-                    active: true,
-                    sealed,
-                    digest: digest(&secret),
-                    created_at: platform.now(),
-                };
-                let create = ShareLinkCreation { actor: actor.clone(), org: org.clone(), record };
-                let shown = platform.write_and_show(actor, &create, |done| {
-                    at_once(Ok(platform.share_link_view(&done.out, &create.record)))
-                });
-                shown.await
+    #[boxed]
+    pub async fn create(self, new: CreateShareLink) -> Result<ShareLink> {
+        let Self { caller, at: at @ SiteRef { org, site } } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::of_site(at), async move {
+            let secret = Secret::draw(platform.ids(), "docs-platform key of a share link").as_segment();
+            let id: ShareLinkId = platform.id();
+            let sealed = platform
+                .secrets()
+                .seal(&purpose(&id), &secret, platform.ids().next())
+                .map_err(Error::internal)?;
+            let record = ShareLinkRecord {
+                id,
+                site: site.clone(),
+                name: new.name,
+                active: true,
+                sealed,
+                digest: digest(&secret),
+                created_at: platform.now(),
+            };
+            let create = ShareLinkCreation { actor: actor.clone(), org: org.clone(), record };
+            let shown = platform.write_and_show(actor, &create, |done| {
+                at_once(Ok(platform.share_link_view(&done.out, &create.record)))
             });
-            done.await
-        })
+            shown.await
+        });
+        done.await
     }
 }
 
@@ -105,20 +104,19 @@ impl<'p> ShareLinkHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor manages the site.
-    pub fn update(self, change: UpdateShareLink) -> BoxFuture<'p, Result<ShareLink>> {
-        Box::pin(async move {
-            let Self { caller, at: SiteRef { org, site }, share_link: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let update = ShareLinkUpdate {
-                actor: actor.clone(),
-                org: org.clone(),
-                site: site.clone(),
-                id: id.clone(),
-                change: Some(change),
-            };
-            let (site, link) = platform.write(actor, &update).await?;
-            Ok(platform.share_link_view(&site, &link))
-        })
+    #[boxed]
+    pub async fn update(self, change: UpdateShareLink) -> Result<ShareLink> {
+        let Self { caller, at: SiteRef { org, site }, share_link: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let update = ShareLinkUpdate {
+            actor: actor.clone(),
+            org: org.clone(),
+            site: site.clone(),
+            id: id.clone(),
+            change: Some(change),
+        };
+        let (site, link) = platform.write(actor, &update).await?;
+        Ok(platform.share_link_view(&site, &link))
     }
 
     /// Deletes a share link, which invalidates its key. Returns `true` if it existed.
@@ -126,19 +124,18 @@ impl<'p> ShareLinkHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor manages the site.
-    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let Self { caller, at: SiteRef { org, site }, share_link: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let delete = ShareLinkUpdate {
-                actor: actor.clone(),
-                org: org.clone(),
-                site: site.clone(),
-                id: id.clone(),
-                change: None,
-            };
-            Error::existed(platform.write(actor, &delete).await.map(drop))
-        })
+    #[boxed]
+    pub async fn delete(self) -> Result<bool> {
+        let Self { caller, at: SiteRef { org, site }, share_link: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let delete = ShareLinkUpdate {
+            actor: actor.clone(),
+            org: org.clone(),
+            site: site.clone(),
+            id: id.clone(),
+            change: None,
+        };
+        Error::existed(platform.write(actor, &delete).await.map(drop))
     }
 }
 
@@ -148,12 +145,11 @@ impl<'p> Caller<'p> {
     /// # Errors
     ///
     /// `Forbidden` for users.
-    pub fn opens_site(self, site: &'p SiteId, key: &'p str) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let (platform, actor) = (self.platform, &self.actor());
-            actor.require_platform()?;
-            Ok(share_key(&platform.read().await?, site, key).await?.is_some())
-        })
+    #[boxed]
+    pub async fn opens_site(self, site: &'p SiteId, key: &'p str) -> Result<bool> {
+        let (platform, actor) = (self.platform, &self.actor());
+        actor.require_platform()?;
+        Ok(share_key(&platform.read().await?, site, key).await?.is_some())
     }
 }
 

@@ -57,7 +57,7 @@ impl Operation for SiteCreation {
         let mut spaces = Vec::new();
         for (at, (space, place)) in self.spaces.iter().enumerate() {
             let field = format!("spaces[{at}]");
-            spaces.push((manageable(tx, &self.actor, (&self.org, space), &field).await?, place.clone()));
+            spaces.push((manageable(tx, &self.actor, &self.org, space, &field).await?, place.clone()));
         }
         if let Some((space, place)) = &self.fresh {
             spaces.push((create_in(tx, space.clone(), &self.by), place.clone()));
@@ -87,7 +87,7 @@ impl Operation for SiteCreation {
             default_section: None,
         });
         for (at, (space, place)) in spaces.iter().enumerate() {
-            let path = free_place_path(tx, (&site.id, None), &space.title, place.as_str()).await?;
+            let path = free_place_path(tx, &site.id, None, &space.title, place.as_str()).await?;
             tx.create(SiteSpaceRecord {
                 id: place.clone(),
                 site: site.id.clone(),
@@ -137,7 +137,7 @@ impl Operation for SiteUpdate {
         new.agents_context = change.agents_context.unwrap_or(new.agents_context);
         new.proxy = change.proxy.apply(new.proxy);
         if let Some(origin) = new.proxy.as_ref().filter(|_| new.proxy != old.proxy) {
-            mount::check(tx, &self.org, ("proxy", origin.as_str())).await?;
+            mount::check(tx, &self.org, "proxy", origin.as_str()).await?;
         }
         let mut section = new.default_section.clone();
         if let Some(wanted) = change.default_site_section {
@@ -226,7 +226,7 @@ impl Operation for SiteDeletion {
                 Node::Group(group) => tx.delete(&**group),
             }
         }
-        settings::drop_all(tx, &site.id, (&self.job, self.now)).await?;
+        settings::drop_all(tx, &site.id, &self.job, self.now).await?;
         let org = org.org();
         if org.default_content.as_ref().is_some_and(|content| content.site == self.id) {
             let new = crate::store::records::OrgRecord { default_content: None, ..(**org).clone() };

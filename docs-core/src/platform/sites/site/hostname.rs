@@ -1,9 +1,10 @@
 //! Custom hostnames of sites.
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{OrgId, Site, SiteHostname, SiteId},
     platform::{
         access,
@@ -24,18 +25,17 @@ impl<'p> SiteHandle<'p> {
     ///
     /// `Forbidden` for users; `NotFound`; `Conflict` if another site has the host, or a site of another organization is
     /// mounted below it; `Invalid` for the platform's own host.
-    pub fn set_hostname(self, hostname: Option<SiteHostname>) -> BoxFuture<'p, Result<Site>> {
-        Box::pin(async move {
-            let Self { caller, at: SiteRef { org, site: id }, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            actor.require_platform()?;
-            if let Some(hostname) = &hostname {
-                let own = (platform.urls().base(), platform.site_hosts());
-                mount::check_host("hostname", hostname.as_str(), own)?;
-            }
-            let set = SetHostname { org: org.clone(), id: id.clone(), hostname };
-            platform.write_site(actor, &set, org, id).await
-        })
+    #[boxed]
+    pub async fn set_hostname(self, hostname: Option<SiteHostname>) -> Result<Site> {
+        let Self { caller, at: SiteRef { org, site: id }, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        actor.require_platform()?;
+        if let Some(hostname) = &hostname {
+            let own = (platform.urls().base(), platform.site_hosts());
+            mount::check_host("hostname", hostname.as_str(), own)?;
+        }
+        let set = SetHostname { org: org.clone(), id: id.clone(), hostname };
+        platform.write_site(actor, &set, org, id).await
     }
 }
 
@@ -58,7 +58,7 @@ impl Operation for SetHostname {
         let of = SiteRef { org: &self.org, site: &self.id };
         let (_, old) = access::site(tx, &Actor::Platform, of, SiteAction::Manage).await?;
         if let Some(hostname) = &self.hostname {
-            mount::check(tx, &self.org, ("hostname", hostname.as_str())).await?;
+            mount::check(tx, &self.org, "hostname", hostname.as_str()).await?;
         }
         tx.put(&*old, SiteRecord { hostname: self.hostname.clone(), ..SiteRecord::clone(&old) })?;
         Ok(())

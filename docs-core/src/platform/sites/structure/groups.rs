@@ -3,10 +3,11 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 use super::{order, places::no_section};
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{
         AddSectionGroup, AddSectionToGroup, SectionGroupId, SectionId, SiteSectionGroup, SiteSpaceId,
         UpdateSectionGroup,
@@ -25,23 +26,22 @@ use crate::{
 
 impl<'p> SectionGroups<'p> {
     /// Lists the groups of a site in the site's order, each before its descendants.
-    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<SiteSectionGroup>>> {
-        Box::pin(async move {
-            let Self { caller, at, share_key } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let of = at.opened_with(share_key);
-            let (tx, opened) = platform.open_site(actor, of).await?;
-            let outline = &opened.outline;
-            let groups = outline.groups();
-            let count = groups.len() as u64;
-            let at = |group: &Arc<SectionGroupRecord>| outline.position(&Node::Group(Arc::clone(group)));
-            let items = groups.into_iter().map(|group| (at(group), Arc::clone(group))).collect();
-            let page = order::page(items, &list_identities::section_groups(&opened.site.id), page)?;
-            let ids = places_in(outline, &page.items);
-            let seen = platform.seen(&tx, &opened, &ids).await?;
-            let items = page.items.iter().map(|group| seen.group(group)).collect();
-            Ok(Page { items, next: page.next, count: Some(count) })
-        })
+    #[boxed]
+    pub async fn list(self, page: &'p PageRequest) -> Result<Page<SiteSectionGroup>> {
+        let Self { caller, at, share_key } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let of = at.opened_with(share_key);
+        let (tx, opened) = platform.open_site(actor, of).await?;
+        let outline = &opened.outline;
+        let groups = outline.groups();
+        let count = groups.len() as u64;
+        let at = |group: &Arc<SectionGroupRecord>| outline.position(&Node::Group(Arc::clone(group)));
+        let items = groups.into_iter().map(|group| (at(group), Arc::clone(group))).collect();
+        let page = order::page(items, &list_identities::section_groups(&opened.site.id), page)?;
+        let ids = places_in(outline, &page.items);
+        let seen = platform.seen(&tx, &opened, &ids).await?;
+        let items = page.items.iter().map(|group| seen.group(group)).collect();
+        Ok(Page { items, next: page.next, count: Some(count) })
     }
 
     /// Adds a group to a site or to another group, last in order, and moves sections into it.
@@ -65,30 +65,29 @@ impl<'p> SectionGroups<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn create(self, add: AddSectionGroup) -> BoxFuture<'p, Result<SiteSectionGroup>> {
-        Box::pin(async move {
-            let Self { caller, at: of, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::of_site(of), async move {
-                let mut sections = Vec::new();
-                for (at, id) in add.sections.iter().flatten().enumerate() {
-                    let field = format!("sections[{at}]");
-                    let id: SectionId = id.parse().map_err(|_| no_section(&field))?;
-                    sections.push((field, id));
-                }
-                let parent = add.parent.as_ref().map(|id| id.parse().map_err(|_| no_group("parent")));
-                let parent = parent.transpose()?;
-                let operation =
-                    SectionGroupCreation { on: On::new(actor, of), id: platform.id(), sections, parent, add };
-                let id = &operation.id;
-                platform
-                    .write_and_show(actor, &operation, |done| {
-                        Box::pin(platform.group_seen(done.tx, actor, of, id))
-                    })
-                    .await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn create(self, add: AddSectionGroup) -> Result<SiteSectionGroup> {
+        let Self { caller, at: of, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::of_site(of), async move {
+            let mut sections = Vec::new();
+            for (at, id) in add.sections.iter().flatten().enumerate() {
+                let field = format!("sections[{at}]");
+                let id: SectionId = id.parse().map_err(|_| no_section(&field))?;
+                sections.push((field, id));
+            }
+            let parent = add.parent.as_ref().map(|id| id.parse().map_err(|_| no_group("parent")));
+            let parent = parent.transpose()?;
+            let operation =
+                SectionGroupCreation { on: On::new(actor, of), id: platform.id(), sections, parent, add };
+            let id = &operation.id;
+            platform
+                .write_and_show(actor, &operation, |done| {
+                    Box::pin(platform.group_seen(done.tx, actor, of, id))
+                })
+                .await
+        });
+        done.await
     }
 }
 
@@ -98,15 +97,14 @@ impl<'p> SectionGroupHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor manages the site.
-    pub fn update(self, change: UpdateSectionGroup) -> BoxFuture<'p, Result<SiteSectionGroup>> {
-        Box::pin(async move {
-            let Self { caller, at: of, group: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let update = SectionGroupUpdate { on: On::new(actor, of), id: id.clone(), change };
-            platform
-                .write_and_show(actor, &update, |done| Box::pin(platform.group_seen(done.tx, actor, of, id)))
-                .await
-        })
+    #[boxed]
+    pub async fn update(self, change: UpdateSectionGroup) -> Result<SiteSectionGroup> {
+        let Self { caller, at: of, group: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let update = SectionGroupUpdate { on: On::new(actor, of), id: id.clone(), change };
+        platform
+            .write_and_show(actor, &update, |done| Box::pin(platform.group_seen(done.tx, actor, of, id)))
+            .await
     }
 
     /// Deletes a group. Its sections and groups take its place. Returns `true` if it existed.
@@ -114,14 +112,13 @@ impl<'p> SectionGroupHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor manages the site.
-    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let Self { caller, at: of, group: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            Error::existed(
-                platform.write(actor, &SectionGroupDeletion { on: On::new(actor, of), id: id.clone() }).await,
-            )
-        })
+    #[boxed]
+    pub async fn delete(self) -> Result<bool> {
+        let Self { caller, at: of, group: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        Error::existed(
+            platform.write(actor, &SectionGroupDeletion { on: On::new(actor, of), id: id.clone() }).await,
+        )
     }
 
     /// Moves a section into a group, last in order. A section that is already in the group keeps its position.
@@ -129,21 +126,18 @@ impl<'p> SectionGroupHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor manages the site; `Invalid` for an unknown section.
-    pub fn add_section(self, add: AddSectionToGroup) -> BoxFuture<'p, Result<SiteSectionGroup>> {
-        Box::pin(async move {
-            let Self { caller, at: of, group: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::of_site(of), async move {
-                let section = add.section_id.parse().map_err(|_| no_section("sectionId"))?;
-                let gather = PutSectionInGroup { on: On::new(actor, of), id: id.clone(), section };
-                platform
-                    .write_and_show(actor, &gather, |done| {
-                        Box::pin(platform.group_seen(done.tx, actor, of, id))
-                    })
-                    .await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn add_section(self, add: AddSectionToGroup) -> Result<SiteSectionGroup> {
+        let Self { caller, at: of, group: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::of_site(of), async move {
+            let section = add.section_id.parse().map_err(|_| no_section("sectionId"))?;
+            let gather = PutSectionInGroup { on: On::new(actor, of), id: id.clone(), section };
+            platform
+                .write_and_show(actor, &gather, |done| Box::pin(platform.group_seen(done.tx, actor, of, id)))
+                .await
+        });
+        done.await
     }
 
     /// Moves a section out of a group, to the position after the group. Returns `true` if it was in the group.
@@ -151,14 +145,13 @@ impl<'p> SectionGroupHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor manages the site.
-    pub fn remove_section(self, section: &'p SectionId) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let Self { caller, at: of, group: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let operation =
-                RemoveSectionFromGroup { on: On::new(actor, of), id: id.clone(), section: section.clone() };
-            Error::existed(platform.write(actor, &operation).await)
-        })
+    #[boxed]
+    pub async fn remove_section(self, section: &'p SectionId) -> Result<bool> {
+        let Self { caller, at: of, group: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let operation =
+            RemoveSectionFromGroup { on: On::new(actor, of), id: id.clone(), section: section.clone() };
+        Error::existed(platform.write(actor, &operation).await)
     }
 }
 
@@ -229,7 +222,7 @@ impl Operation for SectionGroupCreation {
             title: self.add.title.clone(),
             icon: self.add.icon.clone(),
         });
-        order::seat(tx, (Some(&self.id), &[]), 0, &sections)
+        order::seat(tx, Some(&self.id), &[], 0, &sections)
     }
 }
 
@@ -274,7 +267,7 @@ impl Operation for SectionGroupDeletion {
         let group = outline.group(&self.id).ok_or_else(missing)?;
         let parent = group.parent.as_ref();
         let (stay, at) = without(&outline, parent, self.id.as_str());
-        order::seat(tx, (parent, &stay), at, outline.children(Some(&self.id)))?;
+        order::seat(tx, parent, &stay, at, outline.children(Some(&self.id)))?;
         tx.delete(&**group);
         Ok(())
     }
@@ -299,7 +292,7 @@ impl Operation for PutSectionInGroup {
             return Ok(());
         }
         let stay = outline.children(Some(&group.id));
-        order::seat(tx, (Some(&group.id), stay), stay.len(), &[Node::Section(Arc::clone(section))])
+        order::seat(tx, Some(&group.id), stay, stay.len(), &[Node::Section(Arc::clone(section))])
     }
 }
 
@@ -323,7 +316,7 @@ impl Operation for RemoveSectionFromGroup {
         let parent = group.parent.as_ref();
         let stay = outline.children(parent);
         let at = stay.iter().position(|node| node.id() == self.id.as_str()).map_or(stay.len(), |at| at + 1);
-        order::seat(tx, (parent, stay), at, &[Node::Section(Arc::clone(section))])
+        order::seat(tx, parent, stay, at, &[Node::Section(Arc::clone(section))])
     }
 }
 

@@ -33,7 +33,7 @@ pub(in crate::platform) fn check_host(
 
 /// Rejects a mount above or below one of another organization. The longest matching mount wins, so one of the two would
 /// take over addresses of the other.
-pub(in crate::platform) async fn check(tx: &Tx, org: &OrgId, (field, origin): (&str, &str)) -> Result<()> {
+pub(in crate::platform) async fn check(tx: &Tx, org: &OrgId, field: &str, origin: &str) -> Result<()> {
     let above: Vec<Key> =
         origin.match_indices('/').map(|(at, _)| SiteRecord::by_proxy(&origin[..at])).collect();
     let above = tx.get_values(&above).await?.into_iter().flatten();

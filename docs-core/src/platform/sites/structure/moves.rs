@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 use super::{
     groups::{self, check_depth, without},
@@ -12,7 +13,7 @@ use super::{
     sections,
 };
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{
         BesidePosition, MoveBeside, SectionGroupId, SectionGroupPointer, SectionId, SectionPointer,
         SiteSection, SiteSectionGroup, SiteSpace, SiteSpaceId, SiteSpacePointer, SiteStructureItem,
@@ -59,18 +60,17 @@ impl<'p> SiteHandle<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn sort_structure(self, request: SortStructure) -> BoxFuture<'p, Result<SiteStructureItem>> {
-        Box::pin(async move {
-            let Self { caller, at: of, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let item = request.item.part("item")?;
-            let part = item.part.clone();
-            let sort =
-                ReorderStructure::new(actor, of, (item.part, Some(item.field)), beside(&request.position)?);
-            platform
-                .write_and_show(actor, &sort, |done| Box::pin(platform.part_seen(done.tx, actor, of, &part)))
-                .await
-        })
+    #[boxed]
+    pub async fn sort_structure(self, request: SortStructure) -> Result<SiteStructureItem> {
+        let Self { caller, at: of, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let item = request.item.part("item")?;
+        let part = item.part.clone();
+        let sort =
+            ReorderStructure::new(actor, of, (item.part, Some(item.field)), beside(&request.position)?);
+        platform
+            .write_and_show(actor, &sort, |done| Box::pin(platform.part_seen(done.tx, actor, of, &part)))
+            .await
     }
 }
 
@@ -80,20 +80,15 @@ impl<'p> SiteSpaceHandle<'p> {
     /// # Errors
     ///
     /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
-    pub fn move_beside(self, request: MoveBeside<SiteSpacePointer>) -> BoxFuture<'p, Result<SiteSpace>> {
-        Box::pin(async move {
-            let Self { caller, at: of, site_space: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let sort = ReorderStructure::new(
-                actor,
-                of,
-                (Part::SiteSpace(id.clone()), None),
-                beside(&request.position)?,
-            );
-            platform
-                .write_and_show(actor, &sort, |done| Box::pin(platform.place_seen(done.tx, actor, of, id)))
-                .await
-        })
+    #[boxed]
+    pub async fn move_beside(self, request: MoveBeside<SiteSpacePointer>) -> Result<SiteSpace> {
+        let Self { caller, at: of, site_space: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let sort =
+            ReorderStructure::new(actor, of, (Part::SiteSpace(id.clone()), None), beside(&request.position)?);
+        platform
+            .write_and_show(actor, &sort, |done| Box::pin(platform.place_seen(done.tx, actor, of, id)))
+            .await
     }
 }
 
@@ -103,20 +98,15 @@ impl<'p> SectionHandle<'p> {
     /// # Errors
     ///
     /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
-    pub fn move_beside(self, request: MoveBeside<SectionPointer>) -> BoxFuture<'p, Result<SiteSection>> {
-        Box::pin(async move {
-            let Self { caller, at: of, section: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let sort = ReorderStructure::new(
-                actor,
-                of,
-                (Part::Section(id.clone()), None),
-                beside(&request.position)?,
-            );
-            platform
-                .write_and_show(actor, &sort, |done| Box::pin(platform.section_seen(done.tx, actor, of, id)))
-                .await
-        })
+    #[boxed]
+    pub async fn move_beside(self, request: MoveBeside<SectionPointer>) -> Result<SiteSection> {
+        let Self { caller, at: of, section: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let sort =
+            ReorderStructure::new(actor, of, (Part::Section(id.clone()), None), beside(&request.position)?);
+        platform
+            .write_and_show(actor, &sort, |done| Box::pin(platform.section_seen(done.tx, actor, of, id)))
+            .await
     }
 }
 
@@ -126,19 +116,15 @@ impl<'p> SectionGroupHandle<'p> {
     /// # Errors
     ///
     /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
-    pub fn move_beside(
-        self,
-        request: MoveBeside<SectionGroupPointer>,
-    ) -> BoxFuture<'p, Result<SiteSectionGroup>> {
-        Box::pin(async move {
-            let Self { caller, at: of, group: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let sort =
-                ReorderStructure::new(actor, of, (Part::Group(id.clone()), None), beside(&request.position)?);
-            platform
-                .write_and_show(actor, &sort, |done| Box::pin(platform.group_seen(done.tx, actor, of, id)))
-                .await
-        })
+    #[boxed]
+    pub async fn move_beside(self, request: MoveBeside<SectionGroupPointer>) -> Result<SiteSectionGroup> {
+        let Self { caller, at: of, group: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let sort =
+            ReorderStructure::new(actor, of, (Part::Group(id.clone()), None), beside(&request.position)?);
+        platform
+            .write_and_show(actor, &sort, |done| Box::pin(platform.group_seen(done.tx, actor, of, id)))
+            .await
     }
 }
 
@@ -325,7 +311,7 @@ impl ReorderStructure {
         if node.parent() == parent && at == was {
             return Ok(());
         }
-        order::seat(tx, (parent, &stay), at, std::slice::from_ref(node))
+        order::seat(tx, parent, &stay, at, std::slice::from_ref(node))
     }
 
     async fn put_place(
@@ -361,7 +347,7 @@ impl ReorderStructure {
             let taken =
                 tx.get_value(&SiteSpaceRecord::by_path(&site.id, section, place.path.as_str())).await?;
             if taken.is_some() {
-                let path = free_place_path(tx, (&site.id, section), place.path.as_str(), place.id.as_str());
+                let path = free_place_path(tx, &site.id, section, place.path.as_str(), place.id.as_str());
                 new.path = path.await?;
             }
             leave(tx, site, outline, place)?;

@@ -51,7 +51,8 @@ pub(super) fn insert(stay: &[u64], at: usize, number: usize) -> (Vec<u64>, Vec<u
 /// order.
 pub(super) fn seat(
     tx: &mut Tx,
-    (parent, stay): (Option<&SectionGroupId>, &[Node]),
+    parent: Option<&SectionGroupId>,
+    stay: &[Node],
     at: usize,
     come: &[Node],
 ) -> Result<()> {

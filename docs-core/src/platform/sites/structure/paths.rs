@@ -21,11 +21,7 @@ const MAX_NAME_CHARS: usize = 100;
 const FORMER_KEPT: usize = 10;
 
 /// Changes the path of a part of a site and records the previous one as a former path.
-pub(super) fn rename(
-    (path, former): (&mut SitePath, &mut Vec<FormerPath>),
-    wanted: SitePath,
-    now: Timestamp,
-) {
+pub(super) fn rename(path: &mut SitePath, former: &mut Vec<FormerPath>, wanted: SitePath, now: Timestamp) {
     let left = std::mem::replace(path, wanted);
     if is_same(left.as_str(), path.as_str()) {
         return;
@@ -38,7 +34,8 @@ pub(super) fn rename(
 /// Returns a path for a space that is free in its section, or on a site without sections.
 pub(in crate::platform) async fn free_place_path(
     tx: &Tx,
-    (site, section): (&SiteId, Option<&SectionId>),
+    site: &SiteId,
+    section: Option<&SectionId>,
     title: &str,
     id: &str,
 ) -> Result<SitePath> {
@@ -107,7 +104,7 @@ mod tests {
         let new = |path: &str| SitePath::new(path).expect("a path");
         let (mut path, mut former) = (new("p0"), Vec::new());
         let mut go = |to: &str| {
-            rename((&mut path, &mut former), new(to), at);
+            rename(&mut path, &mut former, new(to), at);
             former.iter().map(|old| old.path.to_string()).collect::<Vec<_>>()
         };
         assert_eq!(go("p1"), ["p0"]);

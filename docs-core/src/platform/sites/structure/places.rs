@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 use super::{
     order,
     paths::{free_place_path, rename},
 };
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{AddSiteSpace, JobId, SectionId, SiteSpace, SiteSpaceId, SpaceId, Timestamp, UpdateSiteSpace},
     platform::{
         access,
@@ -37,28 +38,22 @@ pub struct SiteSpaceFilter {
 impl<'p> SiteSpaces<'p> {
     /// Lists the spaces of a site that the actor may see, in the site's order. Each section has its own default, which
     /// is marked.
-    pub fn list(
-        self,
-        filter: SiteSpaceFilter,
-        page: &'p PageRequest,
-    ) -> BoxFuture<'p, Result<Page<SiteSpace>>> {
-        Box::pin(async move {
-            let Self { caller, at, share_key } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let of = at.opened_with(share_key);
-            let (tx, opened) = platform.open_site(actor, of).await?;
-            let (outline, default) = (&opened.outline, filter.default);
-            let wanted = outline.all_places().into_iter();
-            let first = outline.default_place().map(|place| &place.id);
-            let wanted =
-                wanted.filter(|place| default.is_none_or(|wanted| wanted == (first == Some(&place.id))));
-            let items = wanted.map(|place| (outline.place_position(place), Arc::clone(place))).collect();
-            let page = order::page(items, &list_identities::site_spaces(&opened.site.id, default), page)?;
-            let ids: Vec<SiteSpaceId> = page.items.iter().map(|place| place.id.clone()).collect();
-            let seen = platform.seen(&tx, &opened, &ids).await?;
-            let items = page.items.iter().filter_map(|place| seen.place(place)).collect();
-            Ok(Page { items, next: page.next, count: None })
-        })
+    #[boxed]
+    pub async fn list(self, filter: SiteSpaceFilter, page: &'p PageRequest) -> Result<Page<SiteSpace>> {
+        let Self { caller, at, share_key } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let of = at.opened_with(share_key);
+        let (tx, opened) = platform.open_site(actor, of).await?;
+        let (outline, default) = (&opened.outline, filter.default);
+        let wanted = outline.all_places().into_iter();
+        let first = outline.default_place().map(|place| &place.id);
+        let wanted = wanted.filter(|place| default.is_none_or(|wanted| wanted == (first == Some(&place.id))));
+        let items = wanted.map(|place| (outline.place_position(place), Arc::clone(place))).collect();
+        let page = order::page(items, &list_identities::site_spaces(&opened.site.id, default), page)?;
+        let ids: Vec<SiteSpaceId> = page.items.iter().map(|place| place.id.clone()).collect();
+        let seen = platform.seen(&tx, &opened, &ids).await?;
+        let items = page.items.iter().filter_map(|place| seen.place(place)).collect();
+        Ok(Page { items, next: page.next, count: None })
     }
 
     /// Adds a space to a site, last in its section. The first space of a section, or of a site without sections,
@@ -80,29 +75,27 @@ impl<'p> SiteSpaces<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn create(self, add: AddSiteSpace) -> BoxFuture<'p, Result<SiteSpace>> {
-        Box::pin(async move {
-            let Self { caller, at: of, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::of_site(of), async move {
-                let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
-                let section =
-                    add.section_id.as_ref().map(|id| id.parse().map_err(|_| no_section("sectionId")));
-                let operation = SiteSpaceCreation {
-                    on: On::new(actor, of),
-                    section: section.transpose()?,
-                    space,
-                    id: platform.id(),
-                };
-                let id = &operation.id;
-                platform
-                    .write_and_show(actor, &operation, |done| {
-                        Box::pin(platform.place_seen(done.tx, actor, of, id))
-                    })
-                    .await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn create(self, add: AddSiteSpace) -> Result<SiteSpace> {
+        let Self { caller, at: of, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::of_site(of), async move {
+            let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
+            let section = add.section_id.as_ref().map(|id| id.parse().map_err(|_| no_section("sectionId")));
+            let operation = SiteSpaceCreation {
+                on: On::new(actor, of),
+                section: section.transpose()?,
+                space,
+                id: platform.id(),
+            };
+            let id = &operation.id;
+            platform
+                .write_and_show(actor, &operation, |done| {
+                    Box::pin(platform.place_seen(done.tx, actor, of, id))
+                })
+                .await
+        });
+        done.await
     }
 }
 
@@ -113,23 +106,17 @@ impl<'p> SiteSpaceHandle<'p> {
     ///
     /// `Forbidden` unless the actor manages the site; `Conflict` if another site space has the path; `Invalid` for an
     /// unknown space.
-    pub fn update(self, change: UpdateSiteSpace) -> BoxFuture<'p, Result<SiteSpace>> {
-        Box::pin(async move {
-            let Self { caller, at: of, site_space: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let space = change.space_id.as_ref().map(|id| id.parse());
-            let space = space.transpose().map_err(|_| Error::invalid("spaceId", "no such space"))?;
-            let update = SiteSpaceUpdate {
-                on: On::new(actor, of),
-                id: id.clone(),
-                space,
-                change,
-                now: platform.now(),
-            };
-            platform
-                .write_and_show(actor, &update, |done| Box::pin(platform.place_seen(done.tx, actor, of, id)))
-                .await
-        })
+    #[boxed]
+    pub async fn update(self, change: UpdateSiteSpace) -> Result<SiteSpace> {
+        let Self { caller, at: of, site_space: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let space = change.space_id.as_ref().map(|id| id.parse());
+        let space = space.transpose().map_err(|_| Error::invalid("spaceId", "no such space"))?;
+        let update =
+            SiteSpaceUpdate { on: On::new(actor, of), id: id.clone(), space, change, now: platform.now() };
+        platform
+            .write_and_show(actor, &update, |done| Box::pin(platform.place_seen(done.tx, actor, of, id)))
+            .await
     }
 
     /// Removes a space from a site, and the redirects to it and its pages. The space itself stays. Returns `true` if it
@@ -138,18 +125,17 @@ impl<'p> SiteSpaceHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor manages the site.
-    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let Self { caller, at: of, site_space: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let remove = SiteSpaceDeletion {
-                on: On::new(actor, of),
-                id: id.clone(),
-                job: platform.id(),
-                now: platform.now(),
-            };
-            Error::existed(platform.write(actor, &remove).await)
-        })
+    #[boxed]
+    pub async fn delete(self) -> Result<bool> {
+        let Self { caller, at: of, site_space: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let remove = SiteSpaceDeletion {
+            on: On::new(actor, of),
+            id: id.clone(),
+            job: platform.id(),
+            now: platform.now(),
+        };
+        Error::existed(platform.write(actor, &remove).await)
     }
 }
 
@@ -184,14 +170,14 @@ impl Operation for SiteSpaceCreation {
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let (site, outline) = self.on.open(tx).await?;
-        let space = manageable(tx, &self.on.actor, (&self.on.org, &self.space), "spaceId").await?;
+        let space = manageable(tx, &self.on.actor, &self.on.org, &self.space, "spaceId").await?;
         check_spaces(&outline)?;
         let section = match &self.section {
             None => outline.default_section(),
             Some(id) => Some(outline.section(id).ok_or_else(|| no_section("sectionId"))?),
         };
         let places = outline.places(section.map(|section| &section.id));
-        let place = append(tx, (&site, section.map(|section| &section.id)), places, &space, &self.id).await?;
+        let place = append(tx, &site, section.map(|section| &section.id), places, &space, &self.id).await?;
         let section = section.map(|section| &**section);
         if outline.default_in(place.section.as_ref()).is_none() {
             set_default(tx, &site, section, Some(&place.id))?;
@@ -224,12 +210,12 @@ impl Operation for SiteSpaceUpdate {
         let change = self.change.clone();
         let mut new = SiteSpaceRecord::clone(&old);
         if let Some(path) = change.path {
-            rename((&mut new.path, &mut new.former_paths), path, self.now);
+            rename(&mut new.path, &mut new.former_paths, path, self.now);
         }
         new.condition = change.condition.apply(new.condition);
         match self.space.as_ref().filter(|space| **space != old.space) {
             Some(space) => {
-                let space = manageable(tx, &self.on.actor, (&self.on.org, space), "spaceId").await?;
+                let space = manageable(tx, &self.on.actor, &self.on.org, space, "spaceId").await?;
                 new.space = space.id.clone();
                 new.space_deleted = space.deleted_at.is_some();
             }
@@ -267,7 +253,7 @@ impl Operation for SiteSpaceDeletion {
         let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&self.id)).await?;
         let place = place.filter(|place| place.site == site.id).ok_or_else(missing)?;
         let parts = vec![place.id.to_string()];
-        settings::drop_redirects(tx, &site.id, parts, (&self.job, self.now)).await?;
+        settings::drop_redirects(tx, &site.id, parts, &self.job, self.now).await?;
         remove_place(tx, &site, &place).await
     }
 }
@@ -321,12 +307,13 @@ pub(super) fn set_default(
 /// Adds a space as the last one of a section, or of a site without sections.
 pub(super) async fn append(
     tx: &mut Tx,
-    (site, section): (&SiteRecord, Option<&SectionId>),
+    site: &SiteRecord,
+    section: Option<&SectionId>,
     beside: &[Arc<SiteSpaceRecord>],
     space: &SpaceRecord,
     id: &SiteSpaceId,
 ) -> Result<Arc<SiteSpaceRecord>> {
-    let path = free_place_path(tx, (&site.id, section), &space.title, id.as_str()).await?;
+    let path = free_place_path(tx, &site.id, section, &space.title, id.as_str()).await?;
     Ok(tx.create(SiteSpaceRecord {
         id: id.clone(),
         site: site.id.clone(),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::boxed;
 
 use super::{
     order,
@@ -10,7 +11,7 @@ use super::{
     places::{append, check_spaces},
 };
 use crate::{
-    BoxFuture, Error, Result,
+    Error, Result,
     model::{
         AddSection, JobId, SectionId, SiteSection, SiteSpaceId, SiteStructure, SiteTitle, SpaceId, Timestamp,
         UpdateSection,
@@ -32,39 +33,37 @@ use crate::{
 
 impl<'p> SiteHandle<'p> {
     /// Reads the structure of a site as far as the actor may see it: sections and groups, or spaces without sections.
-    pub fn structure(self) -> BoxFuture<'p, Result<SiteStructure>> {
-        Box::pin(async move {
-            let Self { caller, at, share_key } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let of = at.opened_with(share_key);
-            let (tx, opened) = platform.open_site(actor, of).await?;
-            let outline = &opened.outline;
-            let ids: Vec<SiteSpaceId> = outline.all_places().iter().map(|place| place.id.clone()).collect();
-            Ok(platform.seen(&tx, &opened, &ids).await?.structure())
-        })
+    #[boxed]
+    pub async fn structure(self) -> Result<SiteStructure> {
+        let Self { caller, at, share_key } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let of = at.opened_with(share_key);
+        let (tx, opened) = platform.open_site(actor, of).await?;
+        let outline = &opened.outline;
+        let ids: Vec<SiteSpaceId> = outline.all_places().iter().map(|place| place.id.clone()).collect();
+        Ok(platform.seen(&tx, &opened, &ids).await?.structure())
     }
 }
 
 impl<'p> Sections<'p> {
     /// Lists the sections of a site, in groups and outside, in the site's order.
-    pub fn list(self, page: &'p PageRequest) -> BoxFuture<'p, Result<Page<SiteSection>>> {
-        Box::pin(async move {
-            let Self { caller, at, share_key } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let of = at.opened_with(share_key);
-            let (tx, opened) = platform.open_site(actor, of).await?;
-            let outline = &opened.outline;
-            let sections = outline.sections();
-            let count = sections.len() as u64;
-            let at = |section: &Arc<SectionRecord>| outline.position(&Node::Section(Arc::clone(section)));
-            let items = sections.into_iter().map(|section| (at(section), Arc::clone(section))).collect();
-            let page = order::page(items, &list_identities::sections(&opened.site.id), page)?;
-            let places = page.items.iter().flat_map(|section| outline.places(Some(&section.id)));
-            let ids: Vec<SiteSpaceId> = places.map(|place| place.id.clone()).collect();
-            let seen = platform.seen(&tx, &opened, &ids).await?;
-            let items = page.items.iter().map(|section| seen.section(section)).collect();
-            Ok(Page { items, next: page.next, count: Some(count) })
-        })
+    #[boxed]
+    pub async fn list(self, page: &'p PageRequest) -> Result<Page<SiteSection>> {
+        let Self { caller, at, share_key } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let of = at.opened_with(share_key);
+        let (tx, opened) = platform.open_site(actor, of).await?;
+        let outline = &opened.outline;
+        let sections = outline.sections();
+        let count = sections.len() as u64;
+        let at = |section: &Arc<SectionRecord>| outline.position(&Node::Section(Arc::clone(section)));
+        let items = sections.into_iter().map(|section| (at(section), Arc::clone(section))).collect();
+        let page = order::page(items, &list_identities::sections(&opened.site.id), page)?;
+        let places = page.items.iter().flat_map(|section| outline.places(Some(&section.id)));
+        let ids: Vec<SiteSpaceId> = places.map(|place| place.id.clone()).collect();
+        let seen = platform.seen(&tx, &opened, &ids).await?;
+        let items = page.items.iter().map(|section| seen.section(section)).collect();
+        Ok(Page { items, next: page.next, count: Some(count) })
     }
 
     /// Adds a section with its first space to a site, last in order.
@@ -90,29 +89,28 @@ impl<'p> Sections<'p> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn create(self, add: AddSection) -> BoxFuture<'p, Result<SiteSection>> {
-        Box::pin(async move {
-            let Self { caller, at: of, .. } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let done = platform.once(actor, Right::of_site(of), async move {
-                let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
-                let operation = SectionCreation {
-                    on: On::new(actor, of),
-                    space,
-                    id: platform.id(),
-                    place: platform.id(),
-                    wrapper: platform.id(),
-                    add,
-                };
-                let id = &operation.id;
-                platform
-                    .write_and_show(actor, &operation, |done| {
-                        Box::pin(platform.section_seen(done.tx, actor, of, id))
-                    })
-                    .await
-            });
-            done.await
-        })
+    #[boxed]
+    pub async fn create(self, add: AddSection) -> Result<SiteSection> {
+        let Self { caller, at: of, .. } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let done = platform.once(actor, Right::of_site(of), async move {
+            let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
+            let operation = SectionCreation {
+                on: On::new(actor, of),
+                space,
+                id: platform.id(),
+                place: platform.id(),
+                wrapper: platform.id(),
+                add,
+            };
+            let id = &operation.id;
+            platform
+                .write_and_show(actor, &operation, |done| {
+                    Box::pin(platform.section_seen(done.tx, actor, of, id))
+                })
+                .await
+        });
+        done.await
     }
 }
 
@@ -124,18 +122,14 @@ impl<'p> SectionHandle<'p> {
     ///
     /// `Forbidden` unless the actor manages the site; `Conflict` if another section has the path; `Invalid` for a
     /// default that is not in the section.
-    pub fn update(self, change: UpdateSection) -> BoxFuture<'p, Result<SiteSection>> {
-        Box::pin(async move {
-            let Self { caller, at: of, section: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let update =
-                SectionUpdate { on: On::new(actor, of), id: id.clone(), change, now: platform.now() };
-            platform
-                .write_and_show(actor, &update, |done| {
-                    Box::pin(platform.section_seen(done.tx, actor, of, id))
-                })
-                .await
-        })
+    #[boxed]
+    pub async fn update(self, change: UpdateSection) -> Result<SiteSection> {
+        let Self { caller, at: of, section: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let update = SectionUpdate { on: On::new(actor, of), id: id.clone(), change, now: platform.now() };
+        platform
+            .write_and_show(actor, &update, |done| Box::pin(platform.section_seen(done.tx, actor, of, id)))
+            .await
     }
 
     /// Deletes a section, and removes its spaces from the site with the redirects to them. The spaces themselves stay.
@@ -147,18 +141,17 @@ impl<'p> SectionHandle<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor manages the site.
-    pub fn delete(self) -> BoxFuture<'p, Result<bool>> {
-        Box::pin(async move {
-            let Self { caller, at: of, section: id } = self;
-            let (platform, actor) = (caller.platform, &caller.actor());
-            let delete = SectionDeletion {
-                on: On::new(actor, of),
-                id: id.clone(),
-                job: platform.id(),
-                now: platform.now(),
-            };
-            Error::existed(platform.write(actor, &delete).await)
-        })
+    #[boxed]
+    pub async fn delete(self) -> Result<bool> {
+        let Self { caller, at: of, section: id } = self;
+        let (platform, actor) = (caller.platform, &caller.actor());
+        let delete = SectionDeletion {
+            on: On::new(actor, of),
+            id: id.clone(),
+            job: platform.id(),
+            now: platform.now(),
+        };
+        Error::existed(platform.write(actor, &delete).await)
     }
 }
 
@@ -196,7 +189,7 @@ impl Operation for SectionCreation {
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let (site, outline) = self.on.open(tx).await?;
-        let space = manageable(tx, &self.on.actor, (&self.on.org, &self.space), "spaceId").await?;
+        let space = manageable(tx, &self.on.actor, &self.on.org, &self.space, "spaceId").await?;
         check_spaces(&outline)?;
         if outline.sections().len() >= MAX_SECTIONS {
             return Err(Error::conflict(format!("a site must have at most {MAX_SECTIONS} sections")));
@@ -207,9 +200,9 @@ impl Operation for SectionCreation {
             last = Some(self.wrap(tx, &site, &outline, order::behind(last)).await?);
             default = Some(self.wrapper.clone());
         }
-        append(tx, (&site, Some(&self.id)), &[], &space, &self.place).await?;
+        append(tx, &site, Some(&self.id), &[], &space, &self.place).await?;
         let beside = outline.places(site.default_section.as_ref());
-        self.section(tx, (&site, beside), &space, order::behind(last)).await?;
+        self.section(tx, &site, beside, &space, order::behind(last)).await?;
         let new = SiteRecord {
             default_section: Some(default.unwrap_or_else(|| self.id.clone())),
             default_site_space: None,
@@ -227,7 +220,8 @@ impl SectionCreation {
     async fn section(
         &self,
         tx: &mut Tx,
-        (site, beside): (&SiteRecord, &[Arc<SiteSpaceRecord>]),
+        site: &SiteRecord,
+        beside: &[Arc<SiteSpaceRecord>],
         space: &SpaceRecord,
         rank: u64,
     ) -> Result<()> {
@@ -303,7 +297,7 @@ impl Operation for SectionUpdate {
         let mut new = SectionRecord::clone(&old);
         new.title = change.title.unwrap_or(new.title);
         if let Some(path) = change.path {
-            rename((&mut new.path, &mut new.former_paths), path, self.now);
+            rename(&mut new.path, &mut new.former_paths, path, self.now);
         }
         new.condition = change.condition.apply(new.condition);
         new.icon = change.icon.apply(new.icon);
@@ -341,7 +335,7 @@ impl Operation for SectionDeletion {
         let section = outline.section(&self.id).ok_or_else(missing)?;
         let places = outline.places(Some(&self.id)).iter().map(|place| place.id.to_string());
         let parts = places.chain([self.id.to_string()]).collect();
-        settings::drop_redirects(tx, &site.id, parts, (&self.job, self.now)).await?;
+        settings::drop_redirects(tx, &site.id, parts, &self.job, self.now).await?;
         for place in outline.places(Some(&self.id)) {
             tx.delete(&**place);
             settings::drop_override(tx, &site.id, &place.id).await?;

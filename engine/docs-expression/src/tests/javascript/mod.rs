@@ -144,7 +144,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn compare(&mut self, both: &Both, (world, context): (&Json, &Context), ours: Ended, answer: &Answer) {
+    fn compare(&mut self, both: &Both, world: &Json, context: &Context, ours: Ended, answer: &Answer) {
         let (found, agrees) = match (&ours, answer) {
             (Ended::Value(value), Answer::Value { value: theirs, holds, inline: text }) => {
                 self.values += 1;
@@ -229,7 +229,7 @@ fn random_expressions_evaluate_as_in_javascript() {
         let answers = engine.ask(&json!({ "contexts": worlds, "cases": sent }));
         assert_eq!(answers.len(), cases.len());
         for ((both, at, ended), answer) in cases.into_iter().zip(&answers) {
-            tally.compare(&both, (&worlds[at], &contexts[at]), ended, answer);
+            tally.compare(&both, &worlds[at], &contexts[at], ended, answer);
         }
     }
     engine.stop();

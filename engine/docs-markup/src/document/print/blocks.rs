@@ -261,7 +261,7 @@ impl Printer {
         let spelling = block.spelling.as_deref().unwrap_or_default();
         match &block.kind {
             BlockKind::Paragraph { align: None } => self.paragraph(block),
-            BlockKind::Paragraph { align: Some(align) } => self.aligned("p", (*align, None), &block.nodes),
+            BlockKind::Paragraph { align: Some(align) } => self.aligned("p", *align, None, &block.nodes),
             BlockKind::Heading1(data) | BlockKind::Heading2(data) | BlockKind::Heading3(data) => {
                 self.heading(block, data)
             }
@@ -363,7 +363,7 @@ impl Printer {
             return Err(self.invalid(format!("`{id}` is not a valid id of a heading")));
         }
         if let Some(align) = data.align {
-            return self.aligned(&format!("h{level}"), (align, data.id.as_deref()), &block.nodes);
+            return self.aligned(&format!("h{level}"), align, data.id.as_deref(), &block.nodes);
         }
         let anchor = data.id.as_ref().map(|id| format!("<a href=\"#{id}\" id=\"{id}\"></a>"));
         if let (Some(line), None) = (&block.spelling, &anchor)

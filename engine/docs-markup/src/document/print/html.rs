@@ -23,7 +23,8 @@ impl Printer {
     pub(super) fn aligned(
         &mut self,
         name: &str,
-        (align, id): (TextAlign, Option<&str>),
+        align: TextAlign,
+        id: Option<&str>,
         nodes: &[Node],
     ) -> Result<String, Invalid> {
         let align = match align {
@@ -120,11 +121,11 @@ impl Printer {
                 let text = self.text(&block.nodes, InlineContext::Html)?;
                 Ok(if is_bare { text } else { format!("<p>{text}</p>") })
             }
-            BlockKind::Paragraph { align: Some(align) } => self.aligned("p", (*align, None), &block.nodes),
+            BlockKind::Paragraph { align: Some(align) } => self.aligned("p", *align, None, &block.nodes),
             BlockKind::Heading1(data) | BlockKind::Heading2(data) | BlockKind::Heading3(data) => {
                 let level = data.level.unwrap_or(block.kind.heading().map_or(4, |(level, _)| level + 1));
                 if let Some(align) = data.align {
-                    return self.aligned(&format!("h{level}"), (align, data.id.as_deref()), &block.nodes);
+                    return self.aligned(&format!("h{level}"), align, data.id.as_deref(), &block.nodes);
                 }
                 let mut out = format!("<h{level}");
                 if let Some(id) = &data.id {
@@ -281,7 +282,7 @@ impl Printer {
                 text.iter().map(|line| if line.is_empty() { line.clone() } else { format!("    {line}") });
             return Ok(lines.collect::<Vec<_>>().join("\n"));
         }
-        let fenced = fenced(&text, syntax_text, (spelling, spelling::fence_length(block)));
+        let fenced = fenced(&text, syntax_text, spelling, spelling::fence_length(block));
         if !has_options {
             return Ok(fenced);
         }
@@ -354,7 +355,7 @@ impl Printer {
 }
 
 /// Prints code between fences, with the original fences if they fit.
-fn fenced(lines: &[String], info: &str, (spelling, length): (&str, usize)) -> String {
+fn fenced(lines: &[String], info: &str, spelling: &str, length: usize) -> String {
     let fits = |opening: &&str| {
         lines::fence(opening).is_some_and(|(mark, length, own)| {
             own == info

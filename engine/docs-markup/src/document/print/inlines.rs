@@ -197,7 +197,7 @@ impl Writer<'_> {
             }
             let next = items.get(index + 1).and_then(|item| item.first(self.mode));
             match item {
-                Item::Leaf(leaf) => self.leaf(leaf, (index == 0, index + 1 == items.len()), next)?,
+                Item::Leaf(leaf) => self.leaf(leaf, index == 0, index + 1 == items.len(), next)?,
                 Item::Inline(inline, _) => self.inline(inline)?,
             }
         }
@@ -271,7 +271,7 @@ impl Writer<'_> {
         self.open.push((mark, closing));
     }
 
-    fn leaf(&mut self, leaf: &Leaf, (is_first, is_last): (bool, bool), next: Option<char>) -> Option<()> {
+    fn leaf(&mut self, leaf: &Leaf, is_first: bool, is_last: bool, next: Option<char>) -> Option<()> {
         let code = leaf.marks.iter().skip(self.skip).any(is_sign);
         if let (Mode::Spelled, Some(spelling)) = (self.mode, &leaf.spelling) {
             let is_wrapped = code && self.context == InlineContext::Html;
@@ -313,9 +313,9 @@ impl Writer<'_> {
         );
         match &inline.kind {
             InlineKind::Link { target, title } => {
-                self.link(inline, (&targets::write(target), title.as_deref()), (count, spelling))?;
+                self.link(inline, &targets::write(target), title.as_deref(), count, spelling)?;
             }
-            InlineKind::Annotation {} => self.annotation(inline, (count, spelling))?,
+            InlineKind::Annotation {} => self.annotation(inline, count, spelling)?,
             _ if !spelling.is_empty() => self.out.push_str(spelling),
             InlineKind::Mention { target } => self.mention(&targets::write(target)),
             InlineKind::InlineMath { formula } => self.out.push_str(&format!("$${formula}$$")),
@@ -346,8 +346,10 @@ impl Writer<'_> {
     fn link(
         &mut self,
         inline: &Inline,
-        (url, title): (&str, Option<&str>),
-        (count, spelling): (usize, &str),
+        url: &str,
+        title: Option<&str>,
+        count: usize,
+        spelling: &str,
     ) -> Option<()> {
         let plain = match inline.nodes.as_slice() {
             [Node::Text(text)] if text.leaves.len() == 1 => Some(text.leaves[0].text.as_str()),
@@ -421,7 +423,7 @@ impl Writer<'_> {
         self.out.push_str(&format!("[{label}]({} \"mention\")", escape::destination(url)));
     }
 
-    fn annotation(&mut self, inline: &Inline, (count, spelling): (usize, &str)) -> Option<()> {
+    fn annotation(&mut self, inline: &Inline, count: usize, spelling: &str) -> Option<()> {
         let body = inline.fragments().iter().flat_map(|fragment| fragment.nodes.clone()).collect::<Vec<_>>();
         let before = self.out.ends_with(|c: char| !c.is_whitespace());
         let name = self.labels.next(Some(spelling).filter(|s| !s.is_empty()), &body);

@@ -139,7 +139,8 @@ impl Printer {
     pub(super) fn card(
         &mut self,
         block: &Block,
-        (label, target): (&str, &ContentRef),
+        label: &str,
+        target: &ContentRef,
     ) -> Result<String, Invalid> {
         let opening = self.opening(block)?;
         let (name, url) = (tag::name_of(&opening[2..]), escape::destination(&targets::write(target)));
@@ -150,19 +151,19 @@ impl Printer {
     pub(super) fn content_ref(&mut self, block: &Block, target: &ContentRef) -> Result<String, Invalid> {
         let url = targets::write(target);
         let label = self.label(url.trim_end_matches('/').rsplit('/').next().unwrap_or_default());
-        self.card(block, (&label, target))
+        self.card(block, &label, target)
     }
 
     /// Prints the card of an OpenAPI document that is a file or an address.
     pub(super) fn swagger(&mut self, block: &Block, target: &ContentRef) -> Result<String, Invalid> {
         let label = self.label(&targets::write(target));
-        self.card(block, (&label, target))
+        self.card(block, &label, target)
     }
 
     /// Prints the card of an OpenAPI specification of the organization.
     pub(super) fn openapi(&mut self, block: &Block, target: &ContentRef) -> Result<String, Invalid> {
         let label = format!("OpenAPI {}", self.label(spec(target).unwrap_or_default()));
-        self.card(block, (&label, target))
+        self.card(block, &label, target)
     }
 
     fn label(&self, text: &str) -> String {

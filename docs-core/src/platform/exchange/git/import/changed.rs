@@ -107,7 +107,7 @@ impl Importer<'_> {
             return Ok(None);
         };
         let said = self.warnings.len();
-        let read = self.read_changed_of(tree, plan, (config, layout)).await?;
+        let read = self.read_changed_of(tree, plan, config, layout).await?;
         if read.is_none() {
             // A full import follows, so partial results are discarded.
             self.texts.clear();
@@ -123,7 +123,8 @@ impl Importer<'_> {
         &mut self,
         tree: &RepoTree,
         plan: &ImportPlan,
-        (config, layout): (&RepoConfig, Hash),
+        config: &RepoConfig,
+        layout: Hash,
     ) -> Result<Option<Read>> {
         let Some(changed) = self.changed(tree, plan)? else { return Ok(None) };
         let all = self.before.pages.len() + self.before.files.len() + self.before.reusables.len();

@@ -84,7 +84,7 @@ impl Platform {
             if is_unwritten(&space) {
                 return Ok(self.nothing_written(run));
             }
-            let payload = self.export_payload((&space, &sync), None).await?;
+            let payload = self.export_payload(&space, &sync, None).await?;
             return self.export_once(&payload, run, progress).await;
         }
         progress.stage(JobStage::RepoFetch).await?;
@@ -93,7 +93,7 @@ impl Platform {
         let git = self.ports().git.as_ref().ok_or_else(no_git)?;
         let reference = &*payload.request.reference;
         let wanted = payload.fetch_of(&url, reference);
-        if self.is_at_known((&space, &sync), &standing, &wanted).await? {
+        if self.is_at_known(&space, &sync, &standing, &wanted).await? {
             return Ok(match standing {
                 Standing::Open(request) => self.waits_for(&request, run),
                 Standing::Free => self.in_step_already(run),
@@ -111,7 +111,7 @@ impl Platform {
                 if space.git_of(&sync.source()).is_some() {
                     return Err(branch_is_gone(reference));
                 }
-                return self.make_branch((space, &sync), url, run, progress).await;
+                return self.make_branch(space, &sync, url, run, progress).await;
             }
             Err(error) => return Err(git_error(error)),
         };
@@ -124,7 +124,8 @@ impl Platform {
     /// conflict. No fetch is needed then.
     async fn is_at_known(
         &self,
-        (space, sync): (&SpaceRecord, &GitSyncState),
+        space: &SpaceRecord,
+        sync: &GitSyncState,
         standing: &Standing,
         wanted: &FetchRequest,
     ) -> Result<bool> {
@@ -183,7 +184,7 @@ impl Platform {
             true if exports && !at.space.is_in_step() => self.export_to(at, run, progress).await,
             true => Ok(self.in_step_already(run)),
             false if !exports || at.space.is_in_step() || at.space.root == Content::nothing() => {
-                self.import_on((at.payload, &at.space), at.checkout, run, progress).await
+                self.import_on(at.payload, &at.space, at.checkout, run, progress).await
             }
             false => self.unite_with(at, run, progress).await,
         }
@@ -196,7 +197,7 @@ impl Platform {
         run: &mut Run,
         progress: &mut Progress<'_>,
     ) -> Result<Attempt> {
-        let payload = self.export_payload((&at.space, at.sync), None).await?;
+        let payload = self.export_payload(&at.space, at.sync, None).await?;
         let base = Base { checkout: Some(at.checkout), is_branch: true };
         let export =
             Export { payload: &payload, space: at.space, base, url: at.url, missing: Missing::Pushed };
@@ -206,12 +207,13 @@ impl Platform {
     /// Exports to a branch that does not exist yet.
     async fn make_branch(
         &self,
-        (space, sync): (Arc<SpaceRecord>, &GitSyncState),
+        space: Arc<SpaceRecord>,
+        sync: &GitSyncState,
         url: String,
         run: &mut Run,
         progress: &mut Progress<'_>,
     ) -> Result<Attempt> {
-        let payload = self.export_payload((&space, sync), None).await?;
+        let payload = self.export_payload(&space, sync, None).await?;
         let (checkout, is_branch) = self.base(&payload, &url).await?;
         if is_branch {
             return Ok(Attempt::Moved);
@@ -245,7 +247,7 @@ impl Platform {
         }
         drop(tx);
         if let Some((revision, credit)) = exported {
-            let payload = self.export_payload((&at.space, at.sync), Some(credit)).await?;
+            let payload = self.export_payload(&at.space, at.sync, Some(credit)).await?;
             let space = SpaceRecord {
                 head: revision.id.clone(),
                 root: revision.root,
@@ -266,7 +268,8 @@ impl Platform {
     /// The payload of an export, for the live revision or the one with the given metadata.
     async fn export_payload(
         &self,
-        (space, sync): (&SpaceRecord, &GitSyncState),
+        space: &SpaceRecord,
+        sync: &GitSyncState,
         credit: Option<Credit>,
     ) -> Result<ExportPayload> {
         let credit = match credit {
@@ -292,7 +295,7 @@ impl Platform {
             force: None,
             git_info: wanted.git_info,
         };
-        Ok(of_setting((space, sync), credit.by, request, Some(credit.at)))
+        Ok(of_setting(space, sync, credit.by, request, Some(credit.at)))
     }
 }
 
@@ -317,11 +320,12 @@ pub(super) fn import_payload(space: &SpaceRecord, sync: &GitSyncState) -> Import
         standalone: None,
         git_info: info,
     };
-    of_setting((space, sync), sync.by.clone(), request, None)
+    of_setting(space, sync, sync.by.clone(), request, None)
 }
 
 fn of_setting<R>(
-    (space, sync): (&SpaceRecord, &GitSyncState),
+    space: &SpaceRecord,
+    sync: &GitSyncState,
     by: UserId,
     request: R,
     committed_at: Option<crate::model::Timestamp>,

@@ -91,7 +91,7 @@ impl Platform {
         self.require_stored(storing)?;
         match merged.is_clean() {
             true => self.store_united(at, theirs, merged, run).await,
-            false => self.store_conflict(at, (base, theirs), merged, run).await,
+            false => self.store_conflict(at, base, theirs, merged, run).await,
         }
     }
 
@@ -156,7 +156,8 @@ impl Platform {
     async fn store_conflict(
         &self,
         at: Syncing<'_>,
-        (base, theirs): (RevisionRecord, Theirs),
+        base: RevisionRecord,
+        theirs: Theirs,
         merged: Merged,
         run: &mut Run,
     ) -> Result<Attempt> {
@@ -250,7 +251,7 @@ impl Operation for StoreUnited {
             return Ok(Stored::Done);
         }
         let now = revision.created_at;
-        let new = in_sync(proof.space(), GitSyncDirection::Import, (git.clone(), now));
+        let new = in_sync(proof.space(), GitSyncDirection::Import, git.clone(), now);
         let space = tx.put(&**proof.space(), new)?;
         let wake = Wake { job: self.job.clone(), by: None, now, urgency: Urgency::Follows };
         enqueue(tx, &space, wake).await?;
@@ -294,7 +295,7 @@ impl Operation for StoreConflict {
             root: revision.root,
             initial: self.base.id.clone(),
             base_root: self.base.root,
-            ..new_request(tx, space, (&self.id, &revision.by), revision.created_at).await?
+            ..new_request(tx, space, &self.id, &revision.by, revision.created_at).await?
         };
         tx.create(request);
         let since = space.git.as_ref().and_then(|git| git.revision.clone());

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use data_encoding::HEXLOWER_PERMISSIVE;
+use docs_macros::boxed;
 use hmac::{Hmac, KeyInit, Mac};
 use serde::Deserialize;
 use sha2::Sha256;
 
 use super::secret_purpose;
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    Error, ErrorKind, Result,
     model::{JobId, SpaceId, Timestamp},
     platform::{
         jobs::Urgency,
@@ -95,41 +96,34 @@ impl<'p> GitWebhook<'p> {
     ///
     /// # Errors
     /// `NotFound` without a well-formed signature and without the secret; store errors.
-    pub fn open(
-        platform: &'p Platform,
-        space: &'p str,
-        delivery: GitDelivery<'p>,
-    ) -> BoxFuture<'p, Result<Self>> {
-        Box::pin(async move {
-            let signature = delivery.signature.and_then(signature_of);
-            if signature.is_none() && delivery.token.is_none() {
-                return Err(no_webhook());
-            }
-            let found = match space.parse::<SpaceId>() {
-                Ok(id) => platform.read().await?.get::<SpaceRecord>(&SpaceRecord::at(&id)).await?,
-                Err(_) => None,
-            };
-            let secret = found.as_ref().and_then(|space| platform.webhook_secret(space));
-            let has_token = match (delivery.token, &secret) {
-                // Comparing hashes takes constant time in the secret.
-                (Some(token), Some(secret)) => {
-                    blake3::hash(token.as_bytes()) == blake3::hash(secret.as_bytes())
-                }
-                _ => false,
-            };
-            if signature.is_none() && !has_token {
-                return Err(no_webhook());
-            }
-            Ok(Self {
-                platform,
-                space: found.filter(|_| secret.is_some()).map(|space| space.id.clone()),
-                signature,
-                has_token,
-                event: delivery.event,
-                mac: mac(secret.as_deref().unwrap_or_default()),
-                body: Vec::new(),
-                size: 0,
-            })
+    #[boxed]
+    pub async fn open(platform: &'p Platform, space: &'p str, delivery: GitDelivery<'p>) -> Result<Self> {
+        let signature = delivery.signature.and_then(signature_of);
+        if signature.is_none() && delivery.token.is_none() {
+            return Err(no_webhook());
+        }
+        let found = match space.parse::<SpaceId>() {
+            Ok(id) => platform.read().await?.get::<SpaceRecord>(&SpaceRecord::at(&id)).await?,
+            Err(_) => None,
+        };
+        let secret = found.as_ref().and_then(|space| platform.webhook_secret(space));
+        let has_token = match (delivery.token, &secret) {
+            // Comparing hashes takes constant time in the secret.
+            (Some(token), Some(secret)) => blake3::hash(token.as_bytes()) == blake3::hash(secret.as_bytes()),
+            _ => false,
+        };
+        if signature.is_none() && !has_token {
+            return Err(no_webhook());
+        }
+        Ok(Self {
+            platform,
+            space: found.filter(|_| secret.is_some()).map(|space| space.id.clone()),
+            signature,
+            has_token,
+            event: delivery.event,
+            mac: mac(secret.as_deref().unwrap_or_default()),
+            body: Vec::new(),
+            size: 0,
         })
     }
 
@@ -172,28 +166,25 @@ impl<'p> GitWebhook<'p> {
     ///
     /// # Cancel safety
     /// Dropping the future enqueues one job or none.
-    pub fn end(self) -> BoxFuture<'p, Result<GitWebhookAnswer>> {
-        Box::pin(async move {
-            let is_signed = match &self.signature {
-                Some(signature) => self.mac.verify_slice(signature).is_ok(),
-                None => false,
-            };
-            let space = self.space.filter(|_| is_signed || self.has_token).ok_or_else(no_webhook)?;
-            if self.event != GitHostEvent::Push {
-                return Ok(GitWebhookAnswer::Nothing);
-            }
-            let push = match self.size > MAX_READ as u64 {
-                true => Push::default(),
-                // An authenticated push with an unknown body still starts a synchronization.
-                false => serde_json::from_slice(&self.body).unwrap_or_default(),
-            };
-            let (job, now) = (self.platform.id(), self.platform.now());
-            self.platform.upkeep(&TakePush { space, push, job, now }).await.map(|is_enqueued| {
-                match is_enqueued {
-                    true => GitWebhookAnswer::Enqueued,
-                    false => GitWebhookAnswer::Nothing,
-                }
-            })
+    #[boxed]
+    pub async fn end(self) -> Result<GitWebhookAnswer> {
+        let is_signed = match &self.signature {
+            Some(signature) => self.mac.verify_slice(signature).is_ok(),
+            None => false,
+        };
+        let space = self.space.filter(|_| is_signed || self.has_token).ok_or_else(no_webhook)?;
+        if self.event != GitHostEvent::Push {
+            return Ok(GitWebhookAnswer::Nothing);
+        }
+        let push = match self.size > MAX_READ as u64 {
+            true => Push::default(),
+            // An authenticated push with an unknown body still starts a synchronization.
+            false => serde_json::from_slice(&self.body).unwrap_or_default(),
+        };
+        let (job, now) = (self.platform.id(), self.platform.now());
+        self.platform.upkeep(&TakePush { space, push, job, now }).await.map(|is_enqueued| match is_enqueued {
+            true => GitWebhookAnswer::Enqueued,
+            false => GitWebhookAnswer::Nothing,
         })
     }
 }

@@ -34,7 +34,7 @@ const LARGE: &str = "/openapi.json";
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Opens connections that each send `bytes`, waits until the server answers others, and returns the connections.
-async fn open(on: &Prepared, (count, bytes): (usize, &[u8]), address: impl Fn(usize) -> u8) -> Vec<Raw> {
+async fn open(on: &Prepared, count: usize, bytes: &[u8], address: impl Fn(usize) -> u8) -> Vec<Raw> {
     let server: SocketAddr = on.client.base.trim_start_matches("http://").parse().expect("an address");
     let mut connections = Vec::new();
     for number in 0..count {
@@ -55,33 +55,33 @@ fn spread(number: usize) -> u8 {
 
 fn connections(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
-        open(on, (CONNECTIONS - 24, b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n"), spread).await;
+        open(on, CONNECTIONS - 24, b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n", spread).await;
     })
 }
 
 fn heads(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
         let head = format!("GET / HTTP/1.1\r\nhost: a\r\nx: {}", "a".repeat(32_700));
-        open(on, (CONNECTIONS - 24, head.as_bytes()), spread).await;
+        open(on, CONNECTIONS - 24, head.as_bytes(), spread).await;
     })
 }
 
 fn unread(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
         let request = format!("GET {LARGE} HTTP/1.1\r\nhost: a\r\n\r\n");
-        open(on, (400, request.repeat(400).as_bytes()), spread).await;
+        open(on, 400, request.repeat(400).as_bytes(), spread).await;
     })
 }
 
 /// Returns the start of an HTTP/2 connection whose windows for responses stay closed.
 fn closed_http2() -> Vec<u8> {
-    [PREFACE, &frame(SETTINGS, 0, (0, &setting(INITIAL_WINDOW_SIZE, 0)))].concat()
+    [PREFACE, &frame(SETTINGS, 0, 0, &setting(INITIAL_WINDOW_SIZE, 0))].concat()
 }
 
 fn streams(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
         let requests: Vec<u8> = (0..64).flat_map(|number| request(2 * number + 1, LARGE)).collect();
-        open(on, (50, &[closed_http2(), requests].concat()), |_| PROXY).await;
+        open(on, 50, &[closed_http2(), requests].concat(), |_| PROXY).await;
     })
 }
 
@@ -89,9 +89,9 @@ fn resets(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
         let flood = (0..50_000).flat_map(|number| {
             let stream = 2 * number + 1;
-            [request(stream, LARGE), frame(RST_STREAM, 0, (stream, &8_u32.to_be_bytes()))].concat()
+            [request(stream, LARGE), frame(RST_STREAM, 0, stream, &8_u32.to_be_bytes())].concat()
         });
-        open(on, (8, &closed_http2().into_iter().chain(flood).collect::<Vec<u8>>()), |_| PROXY).await;
+        open(on, 8, &closed_http2().into_iter().chain(flood).collect::<Vec<u8>>(), |_| PROXY).await;
     })
 }
 
@@ -99,7 +99,7 @@ fn anonymous_bodies(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
         let head = "POST /v1/urls/published HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n";
         let body = format!("{head}content-length: 32768\r\n\r\n{}", " ".repeat(32_700));
-        open(on, (CONNECTIONS - 24, body.as_bytes()), spread).await;
+        open(on, CONNECTIONS - 24, body.as_bytes(), spread).await;
     })
 }
 
@@ -110,7 +110,7 @@ fn bodies(on: &Prepared) -> Doing<'_> {
              application/json\r\ncontent-length: 10000000\r\n\r\n",
             on.org
         );
-        open(on, (100, &[head.as_bytes(), &[b' '; 9_900_000]].concat()), spread).await;
+        open(on, 100, &[head.as_bytes(), &[b' '; 9_900_000]].concat(), spread).await;
     })
 }
 

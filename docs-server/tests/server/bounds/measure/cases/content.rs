@@ -308,7 +308,7 @@ fn pdf(on: &Prepared) -> Doing<'_> {
 }
 
 /// Uploads files, and inserts a page that shows them.
-async fn shown_files(on: &Prepared, (name, count): (&str, usize), bytes: impl Fn(usize) -> Vec<u8>) {
+async fn shown_files(on: &Prepared, name: &str, count: usize, bytes: impl Fn(usize) -> Vec<u8>) {
     let mut page = String::new();
     for at in 0..count {
         let file = on.upload(&format!("{at}{name}"), &bytes(at)).await;
@@ -342,7 +342,7 @@ fn png(width: usize, pixels: Vec<u8>) -> Vec<u8> {
 
 fn pictures(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
-        shown_files(on, (".png", 100), |at| {
+        shown_files(on, ".png", 100, |at| {
             if at < 7 { png(5_500, noise(31_000_000, at as u64)) } else { png(6_400, vec![0; 6_400 * 6_200]) }
         })
         .await;
@@ -356,7 +356,7 @@ fn drawings(on: &Prepared) -> Doing<'_> {
             format!("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"99\" height=\"99\">{shapes}</svg>")
                 .into_bytes()
         };
-        shown_files(on, (".svg", 20), drawing).await;
+        shown_files(on, ".svg", 20, drawing).await;
     })
 }
 
