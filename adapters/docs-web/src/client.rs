@@ -4,7 +4,7 @@ use std::{str, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use bytes::BytesMut;
-use docs_ports::{Fetched, Web, WebError};
+use docs_ports::{FetchMeter, Fetched, Web, WebError};
 use reqwest::{
     Response, StatusCode,
     header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, LOCATION},
@@ -100,13 +100,13 @@ impl WebClient {
         self
     }
 
-    async fn fetch(&self, text: &str) -> Result<Fetched, WebError> {
+    async fn fetch(&self, text: &str, meter: &dyn FetchMeter) -> Result<Fetched, WebError> {
         let mut url = parse(text)?;
         let mut credentials =
             Credentials::take(&mut url).map_err(|error| WebError::Refused(error.to_string()))?;
         for _ in 0..=self.limits.redirects {
             let response = self.ask(&url, credentials.as_ref()).await?;
-            let Some(location) = location(&response) else { return self.read(response, &url).await };
+            let Some(location) = location(&response) else { return self.read(response, &url, meter).await };
             let to = follow(&url, location)?;
             if !Credentials::stay(&url, &to) {
                 credentials = None;
@@ -127,7 +127,12 @@ impl WebClient {
         request.send().await.map_err(|error| unreachable(&error))
     }
 
-    async fn read(&self, mut response: Response, url: &Url) -> Result<Fetched, WebError> {
+    async fn read(
+        &self,
+        mut response: Response,
+        url: &Url,
+        meter: &dyn FetchMeter,
+    ) -> Result<Fetched, WebError> {
         let limit = self.limits.bytes;
         // No range was requested, and a partial response must not be mistaken for the whole file.
         if !response.status().is_success() || response.status() == StatusCode::PARTIAL_CONTENT {
@@ -146,6 +151,7 @@ impl WebClient {
             if u64::try_from(bytes.len() + piece.len()).unwrap_or(u64::MAX) > limit {
                 return Err(WebError::TooLarge(limit));
             }
+            meter.keep(piece.len()).await?;
             bytes.extend_from_slice(&piece);
         }
         let mut url = url.clone();
@@ -154,11 +160,26 @@ impl WebClient {
     }
 }
 
+/// Keeps everything: [`Limits::bytes`] bounds a single fetch.
+struct Unmetered;
+
+#[async_trait]
+impl FetchMeter for Unmetered {
+    async fn keep(&self, _: usize) -> Result<(), WebError> {
+        Ok(())
+    }
+}
+
 #[async_trait]
 impl Web for WebClient {
     async fn get(&self, url: &str) -> Result<Fetched, WebError> {
+        self.get_metered(url, &Unmetered).await
+    }
+
+    async fn get_metered(&self, url: &str, meter: &dyn FetchMeter) -> Result<Fetched, WebError> {
         let time = self.limits.time;
-        tokio::time::timeout(time, self.fetch(url)).await.unwrap_or_else(|_| Err(WebError::TimedOut(time)))
+        let fetched = tokio::time::timeout(time, self.fetch(url, meter)).await;
+        fetched.unwrap_or_else(|_| Err(WebError::TimedOut(time)))
     }
 }
 

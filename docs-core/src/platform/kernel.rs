@@ -5,6 +5,7 @@ pub(super) mod audit_log;
 pub(super) mod content_of;
 pub(super) mod emoji;
 pub(super) mod idempotency;
+pub(super) mod import_memory;
 pub(super) mod memory;
 pub mod metrics;
 pub mod own_paths;

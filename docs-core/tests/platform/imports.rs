@@ -16,7 +16,9 @@ use docs_core::{
         PageId, RevisionPage, Role, SpaceId, UpdateSpace,
     },
     platform::{ContentOf, Shown},
-    ports::{ConvertError, ConvertedPage, Converter, Document, UnpackedFile},
+    ports::{
+        ConvertError, ConvertedPage, Converter, Document, FetchMeter, Fetched, UnpackedFile, Web, WebError,
+    },
     store::PageRequest,
 };
 use docs_memstore::{MemGit, MemStore, MemWeb};
@@ -500,6 +502,63 @@ async fn converter_failure_is_an_error_of_the_platform() {
         let done = s.try_import("https://example.com/a", source).await;
         let error = done.refused(ErrorKind::Internal);
         assert!(!error.message().contains("program"), "{source}: {error}");
+    }
+}
+
+/// A web whose host `slow.example` sends a kilobyte and then nothing.
+struct SlowWeb(MemWeb);
+
+#[async_trait]
+impl Web for SlowWeb {
+    async fn get(&self, url: &str) -> Result<Fetched, WebError> {
+        self.0.get(url).await
+    }
+
+    async fn get_metered(&self, url: &str, meter: &dyn FetchMeter) -> Result<Fetched, WebError> {
+        if url.starts_with("https://slow.example/") {
+            meter.keep(1_000).await?;
+            return std::future::pending().await;
+        }
+        let fetched = self.get(url).await?;
+        meter.keep(fetched.bytes.len()).await?;
+        Ok(fetched)
+    }
+}
+
+#[tokio::test]
+async fn slow_hosts_do_not_delay_other_imports() {
+    let web = MemWeb::new();
+    web.put("https://a.example/page.md", "text/markdown", "# Page");
+    web.put("https://a.example/all.zip", "application/zip", archive(&[("README.md", b"# Home")]));
+    let slow = Arc::new(SlowWeb(web));
+    let w = World::build(Arc::new(MemStore::new()), |builder| {
+        builder.web(slow).converter(Arc::new(DocumentConverter))
+    })
+    .await;
+    let mut spaces = Vec::new();
+    for _ in 0..15 {
+        let space = w.space().await;
+        let change = UpdateSpace { edit_mode: Some(EditMode::Live), ..UpdateSpace::default() };
+        w.as_admin().space(&space).update(change).await.expect("open for edits");
+        spaces.push(ContentOf::space(space));
+    }
+    let import = |of: &ContentOf, url: &str, source: &str| {
+        let request = serde_json::from_value(json!({ "url": url, "source": source })).expect("a request");
+        w.as_admin().content(of).import(request)
+    };
+    let (other, slow) = spaces.split_first().expect("spaces");
+    let waits = futures_util::future::join_all(
+        slow.iter().map(|of| import(of, "https://slow.example/all.zip", "zip")),
+    );
+    let others = async {
+        for (url, source) in [("page.md", "markdown"), ("all.zip", "zip")] {
+            import(other, &format!("https://a.example/{url}"), source).await.expect("imported");
+        }
+    };
+    tokio::select! {
+        biased;
+        _ = waits => panic!("a host that sends nothing ends no import"),
+        () = others => {}
     }
 }
 

@@ -16,6 +16,27 @@ pub trait Web: Send + Sync + 'static {
     /// # Errors
     /// [`WebError`], with a message for the user.
     async fn get(&self, url: &str) -> Result<Fetched, WebError>;
+
+    /// Fetches a URL and reports the size of each chunk of the body to `meter` before the chunk is kept in memory. By
+    /// default, the whole body is reported after the fetch.
+    ///
+    /// # Errors
+    /// [`WebError`], with a message for the user; the error of `meter`.
+    async fn get_metered(&self, url: &str, meter: &dyn FetchMeter) -> Result<Fetched, WebError> {
+        let fetched = self.get(url).await?;
+        meter.keep(fetched.bytes.len()).await?;
+        Ok(fetched)
+    }
+}
+
+/// Bounds the memory of fetches.
+#[async_trait]
+pub trait FetchMeter: Send + Sync {
+    /// Waits until `bytes` more may be kept in memory.
+    ///
+    /// # Errors
+    /// A [`WebError`] ends the fetch.
+    async fn keep(&self, bytes: usize) -> Result<(), WebError>;
 }
 
 /// A successful response.

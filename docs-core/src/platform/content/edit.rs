@@ -80,7 +80,7 @@ impl<'p> ChangeRequestHandle<'p> {
             for _ in 0..MAX_MOVES {
                 let EditTarget { space: space_record, request, condition } =
                     platform.edit_target(actor, space, name).await?;
-                plan.store_files(platform, &space_record.domain).await?;
+                plan.store_files(platform, &space_record).await?;
                 let edits = plan.edits(platform, &space_record, &request).await?;
                 let now = platform.now();
                 let edited = platform

@@ -7,18 +7,13 @@ mod crawl;
 pub(in crate::platform) mod folder;
 pub(in crate::platform) mod gather;
 mod links;
-pub(in crate::platform) mod memory;
 mod wiki;
 
 use async_trait::async_trait;
 use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 
-pub(in crate::platform) use self::memory::ImportMemory;
-use self::{
-    gather::Gather,
-    memory::{ImportSize, UNKNOWN_DOCUMENT, UNKNOWN_IMPORT},
-};
+use self::gather::Gather;
 use crate::{
     Error, Result,
     content::{Edit, NewBody},
@@ -29,13 +24,21 @@ use crate::{
     platform::{
         content::edit::append::{Append, Target},
         jobs::{Effect, Job, Payload, Run, unpanicked},
-        kernel::{actor::Actor, content_of::ContentOf, platform::Platform, request::Right, write::at_once},
+        kernel::{
+            actor::Actor, content_of::ContentOf, import_memory::ImportSize, platform::Platform,
+            request::Right, write::at_once,
+        },
         nouns::ContentHandle,
     },
     policy::SpaceAction,
     ports::DocumentFormat,
 };
 
+/// Bytes of memory for the data of an archive, a Word file or a repository whose size is not known yet: fetched,
+/// unpacked and converted.
+pub(in crate::platform) const UNKNOWN_IMPORT: u64 = 96 << 20;
+/// Bytes of memory for the conversion of another document.
+const UNKNOWN_DOCUMENT: u64 = 24 << 20;
 /// The supported sources, for error messages.
 const SUPPORTED: &str = "website, html, markdown, docx, zip, github-wiki";
 
@@ -111,7 +114,7 @@ impl<'p> ContentHandle<'p> {
         let done = platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
             let by = actor.require_user()?.clone();
             let target = platform.append_target(actor, of).await?;
-            let gather = Gather::new(platform, &target.space().domain)?;
+            let gather = Gather::new(platform, target.space())?;
             check_source(request.source)?;
             let what = ImportRun { url: redacted(request.url.as_str()).into_owned(), source: request.source };
             let mut run = platform.begin_listed(&what, of.space.as_str(), &by).await?;
@@ -162,9 +165,8 @@ impl Importing<'_> {
         run: &mut Run,
     ) -> Result<ImportContentResult> {
         let mut progress = run.progress(platform);
-        let mut memory = platform.reserve_request(reserved_for(request.source)).await?;
         progress.stage(JobStage::DocumentFetch).await?;
-        let (gather, url) = (&self.gather.begun(), request.url.as_str());
+        let (gather, url) = (&self.gather, request.url.as_str());
         let gathered = match request.source {
             Source::Website => gather.website(url).await?,
             Source::Html => gather.document(url, DocumentFormat::Html).await?,
@@ -176,7 +178,7 @@ impl Importing<'_> {
                 return Err(not_imported(unsupported));
             }
         };
-        platform.resize_import(&mut memory, gathered.size()).await?;
+        gather.memory.lock().await.settle(gathered.size().bytes()).await;
         progress.stage(JobStage::Finalize).await?;
         for warning in &gathered.warnings {
             run.say(platform, warning.clone());
@@ -205,14 +207,6 @@ fn check_source(source: Source) -> Result<()> {
         | Source::Docx
         | Source::Zip
         | Source::GithubWiki => Ok(()),
-    }
-}
-
-/// Bytes of memory that an import reserves until its size is known.
-const fn reserved_for(source: Source) -> u64 {
-    match source {
-        Source::Zip | Source::GithubWiki | Source::Docx => UNKNOWN_IMPORT,
-        _ => UNKNOWN_DOCUMENT,
     }
 }
 

@@ -7,9 +7,9 @@ use chrono::TimeDelta;
 use crate::{
     content::Content,
     platform::{
-        exchange::import,
         kernel::{
             audit_log::AuditLog,
+            import_memory::ImportMemory,
             memory::Memory,
             metrics::{OpenTransactions, StoreObserver},
             platform::{Inner, Platform},
@@ -41,7 +41,7 @@ pub struct Builder {
     files_origin: Option<String>,
     site_hosts: SiteHosts,
     job_lease: TimeDelta,
-    import_memory: import::ImportMemory,
+    import_memory: ImportMemory,
 }
 
 impl fmt::Debug for Builder {
@@ -66,7 +66,7 @@ impl Builder {
             files_origin: None,
             site_hosts: SiteHosts::any(),
             job_lease: LEASE,
-            import_memory: import::ImportMemory::default(),
+            import_memory: ImportMemory::default(),
         }
     }
 
@@ -187,12 +187,12 @@ impl Builder {
         self
     }
 
-    /// Sets the bytes of memory for all imports in total; [`LIMITS`](crate::platform::LIMITS) has the default. An
-    /// import waits until others have released the memory that it needs. One that needs more than the budget runs
-    /// alone.
+    /// Sets the bytes of memory for all fetched and imported documents; [`LIMITS`](crate::platform::LIMITS) has the
+    /// default. An import waits until others have released the memory that it needs. An organization uses as much as
+    /// it leaves to others.
     #[must_use]
     pub fn import_memory(mut self, bytes: u64) -> Self {
-        self.import_memory = import::ImportMemory::new(bytes);
+        self.import_memory = ImportMemory::new(bytes);
         self
     }
 

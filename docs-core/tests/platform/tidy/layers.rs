@@ -123,6 +123,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "site_hosts",
             "metrics",
             "platform",
+            "import_memory",
             "emoji",
             "write",
             "storing",

@@ -23,7 +23,7 @@ use crate::{
     },
     platform::{
         content::files::NewFile,
-        kernel::{emoji::kept_emoji, platform::Platform, storing::StoringSince},
+        kernel::{emoji::kept_emoji, import_memory::Reservation, platform::Platform, storing::StoringSince},
     },
     store::records::{ChangeRequestRecord, SpaceRecord},
 };
@@ -173,7 +173,7 @@ impl Plan {
     }
 
     /// Stores the bytes of the request's files. Idempotent.
-    pub(super) async fn store_files(&mut self, platform: &Platform, domain: &str) -> Result<()> {
+    pub(super) async fn store_files(&mut self, platform: &Platform, space: &SpaceRecord) -> Result<()> {
         let mut slots = self.files.iter_mut();
         for (at, planned) in self.changes.iter().enumerate() {
             let ContentEdit::InsertFiles(insert) = &planned.change else { continue };
@@ -183,9 +183,10 @@ impl Plan {
                     continue;
                 }
                 let field = format!("changes[{at}].files[{n}]");
-                let (bytes, content_type) = file_bytes(platform, file, &field).await?;
+                let mut memory = platform.import_memory(&space.organization);
+                let (bytes, content_type) = file_bytes(platform, file, &field, &mut memory).await?;
                 let new = NewFile { name: &file.name, content_type, bytes, git: None };
-                *slot = Some(platform.store_file(domain, new).await?);
+                *slot = Some(platform.store_file(&space.domain, new).await?);
             }
         }
         Ok(())
@@ -379,6 +380,7 @@ async fn file_bytes(
     platform: &Platform,
     file: &InsertFile,
     field: &str,
+    memory: &mut Reservation,
 ) -> Result<(Bytes, Option<MediaType>)> {
     let at = format!("{field}.contentType");
     let declared: Option<MediaType> = match file.content_type.as_deref() {
@@ -406,7 +408,8 @@ async fn file_bytes(
                 platform.ports().web.as_ref().ok_or_else(|| {
                     Error::invalid(&field, "this server does not fetch files; send `base64`")
                 })?;
-            let found = web.get(url.as_str()).await.map_err(|error| Error::invalid(&field, error))?;
+            let found = platform.fetch(web.as_ref(), url.as_str(), memory).await;
+            let found = found.map_err(|error| Error::invalid(&field, error))?;
             let served = || found.content_type.as_deref()?.parse().ok();
             let content_type = declared.or_else(served);
             Ok((found.bytes, content_type))

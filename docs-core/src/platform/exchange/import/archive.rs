@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::{
-    Gathered,
+    Gathered, UNKNOWN_IMPORT,
     folder::Folder,
     gather::{Gather, clean, not_converted},
     links,
@@ -23,6 +23,7 @@ impl Gather<'_> {
     /// Imports an archive of Markdown and HTML files, in the order of its `SUMMARY.md` or of its folders.
     pub(super) async fn archive(&self, url: &str) -> Result<Gathered> {
         let found = self.get_first(url).await?;
+        self.begin_work(UNKNOWN_IMPORT).await?;
         let files = self.converter().unpack(found.bytes).await;
         let files = files.map_err(not_converted)?;
         let mut gathered = Gathered::default();

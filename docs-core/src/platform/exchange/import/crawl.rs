@@ -50,8 +50,7 @@ impl Gather<'_> {
         let address =
             Address::read(&start.url).ok_or_else(|| Error::internal("the final address has no host"))?;
         let mut crawl = Crawl::new(Scope::of(&address));
-        let page = self.convert(&start, DocumentFormat::Html).await;
-        let page = page.map_err(not_converted)?;
+        let page = self.convert(&start, DocumentFormat::Html).await?.map_err(not_converted)?;
         crawl.seen.insert(address.key());
         crawl.add(&[url, &start.url], page);
         let mut asked = 1;
@@ -59,7 +58,7 @@ impl Gather<'_> {
             let Some(next) = crawl.queue.pop_front() else { break };
             asked += 1;
             match self.get(&next).await {
-                Ok(found) => self.take(&mut crawl, &next, found).await,
+                Ok(found) => self.take(&mut crawl, &next, found).await?,
                 Err(error) => {
                     tracing::debug!(%error, "skip page of import");
                     crawl.missed += 1;
@@ -70,24 +69,26 @@ impl Gather<'_> {
     }
 
     /// Adds a fetched page if it is new and within the scope of the crawl.
-    async fn take(&self, crawl: &mut Crawl, asked: &str, found: Fetched) {
+    async fn take(&self, crawl: &mut Crawl, asked: &str, found: Fetched) -> Result<()> {
         let Some(address) = Address::read(&found.url).filter(|address| crawl.scope.contains(address)) else {
-            return;
+            return Ok(());
         };
         if let Some(known) = crawl.by_key.get(&address.key()) {
             let known = *known;
-            return crawl.name(asked, known);
+            crawl.name(asked, known);
+            return Ok(());
         }
         if !is_html(&found) {
-            return;
+            return Ok(());
         }
-        match self.convert(&found, DocumentFormat::Html).await {
+        match self.convert(&found, DocumentFormat::Html).await? {
             Ok(page) => crawl.add(&[asked, &found.url], page),
             Err(error) => {
                 tracing::debug!(%error, "skip page of import");
                 crawl.missed += 1;
             }
         }
+        Ok(())
     }
 
     /// The pages as a tree, with their images.

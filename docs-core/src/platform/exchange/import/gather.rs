@@ -5,7 +5,10 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 
-use super::{Gathered, links};
+use parking_lot::Mutex;
+use tokio::sync::Mutex as AsyncMutex;
+
+use super::{Gathered, UNKNOWN_DOCUMENT, UNKNOWN_IMPORT, links};
 use crate::{
     Error, ErrorKind, Result,
     content::{
@@ -13,11 +16,18 @@ use crate::{
         markdown::{cover_of, parse_page, web_reference},
     },
     model::{ContentRef, FileId, MediaType, PageId, without_nul},
-    platform::{content::files::NewFile, kernel::platform::Platform},
+    platform::{
+        content::files::NewFile,
+        kernel::{
+            import_memory::{ImportSize, Reservation},
+            platform::Platform,
+        },
+    },
     ports::{
         ConvertError, ConvertedPage, Converter, Document, DocumentFormat, EmbeddedFile, Fetched, FoundFile,
         Web, WebError,
     },
+    store::records::SpaceRecord,
 };
 
 /// Maximum number of pages that one import fetches.
@@ -38,7 +48,10 @@ pub(in crate::platform) struct Gather<'a> {
     pub(super) domain: &'a str,
     web: Arc<dyn Web>,
     converter: Arc<dyn Converter>,
-    until: DateTime<Utc>,
+    /// The end of the fetches, later by the time that the import waited for memory.
+    until: Mutex<DateTime<Utc>>,
+    /// The memory of this import.
+    pub(super) memory: AsyncMutex<Reservation>,
 }
 
 /// A page to add.
@@ -78,22 +91,25 @@ impl Draft<'_> {
 impl<'a> Gather<'a> {
     /// # Errors
     /// `Precondition` when the platform has no web or converter adapter.
-    pub(super) fn new(platform: &'a Platform, domain: &'a str) -> Result<Self> {
+    pub(in crate::platform) fn new(platform: &'a Platform, space: &'a SpaceRecord) -> Result<Self> {
         let missing = || Error::new(ErrorKind::Precondition, "this server does not import documents");
         Ok(Self {
             platform,
-            domain,
+            domain: &space.domain,
             web: Arc::clone(platform.ports().web.as_ref().ok_or_else(missing)?),
             converter: Arc::clone(platform.ports().converter.as_ref().ok_or_else(missing)?),
-            until: platform.clock().now() + MAX_TIME,
+            until: Mutex::new(platform.clock().now() + MAX_TIME),
+            memory: AsyncMutex::new(platform.import_memory(&space.organization)),
         })
     }
 
-    /// Restarts the time limit, for an import that has waited for its turn.
-    pub(super) fn begun(&self) -> Self {
-        let (web, converter) = (Arc::clone(&self.web), Arc::clone(&self.converter));
-        let until = self.platform.clock().now() + MAX_TIME;
-        Self { platform: self.platform, domain: self.domain, web, converter, until }
+    /// Waits for the memory of work on fetched data. The wait does not count towards the time limit.
+    pub(super) async fn begin_work(&self, bytes: u64) -> Result<()> {
+        let clock = self.platform.clock();
+        let since = clock.now();
+        self.platform.run_import(&mut *self.memory.lock().await, bytes).await?;
+        *self.until.lock() += clock.now() - since;
+        Ok(())
     }
 
     pub(super) fn converter(&self) -> &dyn Converter {
@@ -102,15 +118,18 @@ impl<'a> Gather<'a> {
 
     /// Fetches a resource within the time limit.
     pub(super) async fn get(&self, url: &str) -> std::result::Result<Fetched, WebError> {
-        self.in_time(self.web.get(url)).await.unwrap_or_else(|late| Err(WebError::Unreachable(late)))
+        let mut memory = self.memory.lock().await;
+        let fetch = self.platform.fetch(self.web.as_ref(), url, &mut memory);
+        self.in_time(fetch).await.unwrap_or_else(|late| Err(WebError::Unreachable(late)))
     }
 
     /// Awaits an external operation within the time limit, or returns a message about the limit.
     pub(super) async fn in_time<T>(&self, doing: impl Future<Output = T>) -> std::result::Result<T, String> {
+        let until = *self.until.lock();
         tokio::select! {
             biased;
             done = doing => Ok(done),
-            () = self.platform.clock().wait_until(self.until) => {
+            () = self.platform.clock().wait_until(until) => {
                 Err(format!("the import exceeded its limit of {} seconds", MAX_TIME.as_secs()))
             }
         }
@@ -131,7 +150,7 @@ impl<'a> Gather<'a> {
                                               `source`",
             ));
         }
-        let page = self.convert(&found, format).await.map_err(not_converted)?;
+        let page = self.convert(&found, format).await?.map_err(not_converted)?;
         let mut gathered = Gathered { imported: 1, total: 1, ..Gathered::default() };
         let mut files = self.embedded(&page.files, &mut gathered).await?;
         files.extend(self.images([&page], &mut gathered).await?);
@@ -149,11 +168,15 @@ impl<'a> Gather<'a> {
         Ok(gathered)
     }
 
+    /// Converts a fetched document.
+    ///
+    /// # Errors
+    /// `Unavailable` when the memory for it does not become available in time.
     pub(super) async fn convert(
         &self,
         found: &Fetched,
         format: DocumentFormat,
-    ) -> std::result::Result<ConvertedPage, ConvertError> {
+    ) -> Result<std::result::Result<ConvertedPage, ConvertError>> {
         let document = Document {
             format,
             bytes: found.bytes.clone(),
@@ -161,7 +184,15 @@ impl<'a> Gather<'a> {
             url: Some(found.url.clone()),
             charset: found.charset.clone(),
         };
-        self.converter.convert(document).await.map(clean)
+        let source = found.bytes.len() as u64;
+        self.begin_work(if format == DocumentFormat::Docx { UNKNOWN_IMPORT } else { UNKNOWN_DOCUMENT })
+            .await?;
+        let page = self.converter.convert(document).await.map(clean);
+        let mut memory = self.memory.lock().await;
+        let size = page.as_ref().map(size_of).unwrap_or_default();
+        let rest = memory.held().saturating_sub(source);
+        memory.settle(rest + size.bytes()).await;
+        Ok(page)
     }
 
     /// Stores the files embedded in a document and returns their ids by the destinations in the text.
@@ -199,12 +230,15 @@ impl<'a> Gather<'a> {
                     continue;
                 }
             };
-            if !is_image(&found) || !takes(&mut left, found.bytes.len()) {
+            let size = found.bytes.len();
+            if !is_image(&found) || !takes(&mut left, size) {
+                self.memory.lock().await.release(size as u64);
                 continue;
             }
             // The media type is derived from the name if that of the web server is not accepted.
             let served = found.content_type.as_deref().and_then(|served| served.parse().ok());
             let id = self.store(&image.name, served, found.bytes, gathered).await?;
+            self.memory.lock().await.release(size as u64);
             ids.insert(image.url.clone(), id);
         }
         Ok(ids)
@@ -225,6 +259,11 @@ impl<'a> Gather<'a> {
         gathered.edits.push(Edit::PutFile { file: file.clone(), entry });
         Ok(file)
     }
+}
+
+fn size_of(page: &ConvertedPage) -> ImportSize {
+    let files = page.files.iter().map(|file| file.bytes.len()).sum::<usize>();
+    ImportSize { text_bytes: (page.markdown.len() + files) as u64, items: 1 }
 }
 
 /// Returns `true` if a fetched file may be an image. Other content types, such as an HTML error page, are not images.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use bytes::Bytes;
 
 use super::{
-    Gathered,
+    Gathered, UNKNOWN_IMPORT,
     folder::{Folder, MAX_PAGES},
     gather::{Gather, MAX_FILES_BYTES},
     links,
@@ -30,8 +30,10 @@ impl Gather<'_> {
     /// Imports a wiki: the pages in the order of its side bar, then the others.
     pub(super) async fn wiki(&self, url: &str) -> Result<Gathered> {
         let wiki = Wiki::read(url)?;
-        let files =
-            self.in_time(self.files_of(&wiki)).await.map_err(|late| Error::invalid("url", late))??;
+        let late = |late| Error::invalid("url", late);
+        let checkout = self.in_time(self.clone_wiki(&wiki)).await.map_err(late)??;
+        self.begin_work(UNKNOWN_IMPORT).await?;
+        let files = self.in_time(files_of(checkout.as_ref())).await.map_err(late)??;
         let pages = Pages::of(&files);
         let mut folder = Folder::new("the wiki");
         let text_of =
@@ -50,37 +52,6 @@ impl Gather<'_> {
         let mut gathered = Gathered::default();
         folder.add_to(self.platform, self.domain, &mut gathered).await?;
         Ok(gathered)
-    }
-
-    /// Reads the files of a wiki. Their number and size are checked before the first is read.
-    async fn files_of(&self, wiki: &Wiki) -> Result<BTreeMap<RepoPath, Bytes>> {
-        let checkout = self.clone_wiki(wiki).await?;
-        let entries = checkout.entries().iter().filter(|entry| entry.kind == RepoEntryKind::File);
-        let wanted: BTreeMap<RepoPath, (&str, u64)> = entries
-            .filter_map(|entry| Some((RepoPath::new(&entry.path).ok()?, (entry.path.as_str(), entry.size))))
-            .collect();
-        let too_much = |what: std::fmt::Arguments<'_>| {
-            Err(Error::invalid("url", format_args!("the wiki must have at most {what}")))
-        };
-        let pages = wanted.keys().filter(|path| is_page(path)).count();
-        if pages == 0 {
-            return Err(Error::invalid("url", "the wiki has no Markdown page"));
-        }
-        if pages > MAX_PAGES {
-            return too_much(format_args!("{MAX_PAGES} pages"));
-        }
-        if wanted.len() - pages > MAX_ASSETS {
-            return too_much(format_args!("{MAX_ASSETS} files in addition to its pages"));
-        }
-        let bytes = wanted.values().fold(0_u64, |sum, (_, size)| sum.saturating_add(*size));
-        if bytes > MAX_FILES_BYTES || wanted.values().any(|(_, size)| *size > MAX_FILE_BYTES) {
-            return too_much(format_args!("{} MB", MAX_FILES_BYTES / 1_000_000));
-        }
-        let mut files = BTreeMap::new();
-        for (path, (name, _)) in wanted {
-            files.insert(path, checkout.read(name).await.map_err(refused)?);
-        }
-        Ok(files)
     }
 
     async fn clone_wiki(&self, wiki: &Wiki) -> Result<Box<dyn Checkout>> {
@@ -104,6 +75,36 @@ impl Gather<'_> {
         }
         Err(refused(last))
     }
+}
+
+/// Reads the files of a wiki. Their number and size are checked before the first is read.
+async fn files_of(checkout: &dyn Checkout) -> Result<BTreeMap<RepoPath, Bytes>> {
+    let entries = checkout.entries().iter().filter(|entry| entry.kind == RepoEntryKind::File);
+    let wanted: BTreeMap<RepoPath, (&str, u64)> = entries
+        .filter_map(|entry| Some((RepoPath::new(&entry.path).ok()?, (entry.path.as_str(), entry.size))))
+        .collect();
+    let too_much = |what: std::fmt::Arguments<'_>| {
+        Err(Error::invalid("url", format_args!("the wiki must have at most {what}")))
+    };
+    let pages = wanted.keys().filter(|path| is_page(path)).count();
+    if pages == 0 {
+        return Err(Error::invalid("url", "the wiki has no Markdown page"));
+    }
+    if pages > MAX_PAGES {
+        return too_much(format_args!("{MAX_PAGES} pages"));
+    }
+    if wanted.len() - pages > MAX_ASSETS {
+        return too_much(format_args!("{MAX_ASSETS} files in addition to its pages"));
+    }
+    let bytes = wanted.values().fold(0_u64, |sum, (_, size)| sum.saturating_add(*size));
+    if bytes > MAX_FILES_BYTES || wanted.values().any(|(_, size)| *size > MAX_FILE_BYTES) {
+        return too_much(format_args!("{} MB", MAX_FILES_BYTES / 1_000_000));
+    }
+    let mut files = BTreeMap::new();
+    for (path, (name, _)) in wanted {
+        files.insert(path, checkout.read(name).await.map_err(refused)?);
+    }
+    Ok(files)
 }
 
 /// The location of a wiki.

@@ -51,7 +51,7 @@ pub(super) const INPUTS: &[Input] = &[
     Input {
         name: "Imports",
         bounds: &[
-            bound("Bytes of memory of all imports of a server", "docs-core/src/platform/exchange/import/memory.rs::IMPORT_MEMORY", Beyond::Queued, "docs-core/src/platform/exchange/import/memory.rs::reservations_are_fifo_and_never_exceed_the_budget").measured("imports at the same time"),
+            bound("Bytes of memory of all imports of a server", "docs-core/src/platform/kernel/import_memory.rs::IMPORT_MEMORY", Beyond::Queued, "docs-core/src/platform/kernel/import_memory.rs::work_begins_by_arrival_within_the_budget").measured("imports at the same time"),
         ],
     },
     Input {

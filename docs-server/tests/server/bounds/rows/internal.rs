@@ -18,7 +18,7 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
         &[
             "docs-server/src/serve/accept.rs::MAX_PAUSE",
             "docs-server/src/serve/table.rs::MAX_ENDING",
-            "docs-core/src/platform/exchange/import/memory.rs::LONGEST_WAIT",
+            "docs-core/src/platform/kernel/import_memory.rs::LONGEST_WAIT",
             "docs-core/src/platform/content/change_requests.rs::MAX_MOVES",
             "docs-core/src/platform/content/edit.rs::MAX_MOVES",
             "docs-core/src/platform/exchange/git/export.rs::MAX_ATTEMPTS",

@@ -21,10 +21,13 @@ use crate::{
     platform::{
         exchange::{
             git::sync::{Unsaid, format_error, git_error, places_of, readable, tree_of},
-            import::memory::{ImportSize, Reservation, UNKNOWN_IMPORT},
+            import::UNKNOWN_IMPORT,
         },
         jobs::Progress,
-        kernel::platform::Platform,
+        kernel::{
+            import_memory::{ImportSize, Reservation},
+            platform::Platform,
+        },
     },
     ports::Checkout,
     store::{
@@ -118,7 +121,8 @@ impl<'a> Importer<'a> {
         checkout: &'a dyn Checkout,
         unsaid: Unsaid,
     ) -> Result<Self> {
-        let memory = platform.reserve_import(UNKNOWN_IMPORT).await?;
+        let mut memory = platform.import_memory(&space.organization);
+        memory.run(UNKNOWN_IMPORT).await;
         Ok(Self {
             platform,
             space,
@@ -148,7 +152,7 @@ impl<'a> Importer<'a> {
         progress: &mut Progress<'_>,
     ) -> Result<Read> {
         let size = ImportSize { text_bytes: plan.text_bytes(), items: plan.items() as u64 };
-        self.platform.resize_import(&mut self.memory, size).await?;
+        self.memory.settle(size.bytes()).await;
         self.read_texts(tree, &mut plan, progress).await?;
         self.warnings.extend(plan.file_warning());
         let bytes = plan.assets.iter().map(|asset| asset.file.size).sum();

@@ -1,0 +1,440 @@
+//! The memory budget for fetched and imported documents of a platform.
+//!
+//! A fetch reserves bytes as they arrive, so that a slow web server holds almost nothing. Converting and storing a
+//! document reserves memory before it begins, and waits while the budget is exhausted: concurrent imports run one after
+//! the other instead of adding up. An organization cannot use up the budget of others.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use parking_lot::Mutex;
+use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedMutexGuard};
+
+use crate::{
+    Error, ErrorKind, Result,
+    model::OrgId,
+    platform::kernel::platform::Platform,
+    ports::{FetchMeter, Fetched, Web, WebError},
+};
+
+/// The default budget in bytes. [`Builder::import_memory`](crate::platform::Builder::import_memory) changes it.
+pub(in crate::platform) const IMPORT_MEMORY: u64 = 256 << 20;
+/// Reserved bytes per byte of text: the original text, the text with rewritten links, and the stored text.
+const BYTES_PER_TEXT_BYTE: u64 = 3;
+/// Reserved bytes per page and file, in addition to the text.
+const BYTES_PER_ITEM: u64 = 6 << 10;
+/// Maximum time that a request waits for memory.
+const LONGEST_WAIT: std::time::Duration = std::time::Duration::from_secs(120);
+const EXHAUSTED: &str = "the memory for imports is in use; try again later";
+
+/// The memory budget of a platform.
+#[derive(Clone)]
+pub(in crate::platform) struct ImportMemory(Arc<Budget>);
+
+struct Budget {
+    total: u64,
+    state: Mutex<State>,
+    freed: Notify,
+    /// Held by the one import whose result exceeds the free budget.
+    excess: Arc<AsyncMutex<()>>,
+}
+
+#[derive(Default)]
+struct State {
+    used: u64,
+    by: HashMap<OrgId, Share>,
+    /// Work that waits for memory, by order of arrival.
+    waiting: BTreeMap<u64, (OrgId, u64)>,
+    arrivals: u64,
+}
+
+/// The bytes that an organization uses.
+#[derive(Clone, Copy, Default)]
+struct Share {
+    /// Fetched and converted data.
+    held: u64,
+    /// Data that is being converted.
+    running: u64,
+}
+
+impl State {
+    fn share(&self, org: &OrgId) -> Share {
+        self.by.get(org).copied().unwrap_or_default()
+    }
+
+    fn change(&mut self, org: &OrgId, change: impl FnOnce(&mut Share)) {
+        let share = self.by.entry(org.clone()).or_default();
+        let before = share.held + share.running;
+        change(share);
+        let after = share.held + share.running;
+        self.used = self.used - before + after;
+        if after == 0 {
+            self.by.remove(org);
+        }
+    }
+
+    /// Tests if fetched data may grow: an organization may hold as much as it leaves free. One that is alone may hold
+    /// more than the budget, so that a document larger than the budget can be imported.
+    fn can_hold(&self, org: &OrgId, bytes: u64, total: u64) -> bool {
+        let Share { held, running } = self.share(org);
+        let own = held + running;
+        own == self.used || own + bytes <= total.saturating_sub(self.used)
+    }
+
+    /// Tests if waiting work may begin: that of the organization with the least running work, in order of arrival.
+    fn can_run(&self, arrival: u64, total: u64) -> bool {
+        let first = self.waiting.iter().min_by_key(|(at, (org, _))| (self.share(org).running, **at));
+        let Some((_, (org, bytes))) = first.filter(|(at, _)| **at == arrival) else { return false };
+        let free = total.saturating_sub(self.used);
+        let own = self.share(org).running;
+        // Fetched data alone never blocks all work.
+        self.by.values().all(|share| share.running == 0)
+            || (*bytes <= free && (own == 0 || own + bytes <= free))
+    }
+}
+
+impl Default for ImportMemory {
+    fn default() -> Self {
+        Self::new(IMPORT_MEMORY)
+    }
+}
+
+impl ImportMemory {
+    pub(in crate::platform) fn new(bytes: u64) -> Self {
+        let (state, freed) = (Mutex::default(), Notify::new());
+        Self(Arc::new(Budget { total: bytes, state, freed, excess: Arc::default() }))
+    }
+
+    fn reservation(&self, org: &OrgId) -> Reservation {
+        Reservation { budget: Arc::clone(&self.0), org: org.clone(), own: Share::default(), _excess: None }
+    }
+}
+
+/// The part of the budget that one import uses, returned on drop.
+pub(in crate::platform) struct Reservation {
+    budget: Arc<Budget>,
+    org: OrgId,
+    own: Share,
+    _excess: Option<OwnedMutexGuard<()>>,
+}
+
+impl Reservation {
+    /// Adds fetched data. Waits while the organization holds its share.
+    async fn hold(&mut self, bytes: u64) {
+        loop {
+            let freed = self.budget.freed.notified();
+            {
+                let mut state = self.budget.state.lock();
+                if state.can_hold(&self.org, bytes, self.budget.total) {
+                    state.change(&self.org, |share| share.held += bytes);
+                    break;
+                }
+            }
+            freed.await;
+        }
+        self.own.held += bytes;
+    }
+
+    /// Returns the bytes of fetched data that is no longer needed.
+    pub(in crate::platform) fn release(&mut self, bytes: u64) {
+        let bytes = bytes.min(self.own.held);
+        self.own.held -= bytes;
+        self.budget.state.lock().change(&self.org, |share| share.held -= bytes);
+        self.budget.freed.notify_waiters();
+    }
+
+    /// Waits for the memory of work on the data, `bytes` including the data itself. A larger amount than the budget
+    /// reserves all of it.
+    pub(in crate::platform) async fn run(&mut self, bytes: u64) {
+        let missing = bytes.min(self.budget.total).saturating_sub(self.own.held);
+        let turn = Turn::new(&self.budget, &self.org, missing);
+        loop {
+            let freed = self.budget.freed.notified();
+            {
+                let mut state = self.budget.state.lock();
+                if state.can_run(turn.arrival, self.budget.total) {
+                    state.change(&self.org, |share| share.running += missing);
+                    break;
+                }
+            }
+            freed.await;
+        }
+        self.own.running += missing;
+    }
+
+    /// Ends the work and keeps the bytes of its result. Where the result is larger and the rest is not free, one import
+    /// at a time exceeds the budget.
+    pub(in crate::platform) async fn settle(&mut self, bytes: u64) {
+        let missing = bytes.saturating_sub(self.own.held + self.own.running);
+        let kept = {
+            let mut state = self.budget.state.lock();
+            let is_free = missing <= self.budget.total.saturating_sub(state.used);
+            let kept = if is_free { bytes } else { bytes - missing };
+            let Share { held, running } = self.own;
+            state.change(&self.org, |share| {
+                share.held = share.held - held + kept;
+                share.running -= running;
+            });
+            kept
+        };
+        self.own = Share { held: kept, running: 0 };
+        self.budget.freed.notify_waiters();
+        if kept < bytes && self._excess.is_none() {
+            self._excess = Some(Arc::clone(&self.budget.excess).lock_owned().await);
+        }
+    }
+
+    /// Returns the bytes of fetched and converted data.
+    pub(in crate::platform) const fn held(&self) -> u64 {
+        self.own.held
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let Share { held, running } = self.own;
+        self.budget.state.lock().change(&self.org, |share| {
+            share.held -= held;
+            share.running -= running;
+        });
+        self.budget.freed.notify_waiters();
+    }
+}
+
+/// The place of waiting work in the queue, left on drop.
+struct Turn<'a> {
+    budget: &'a Budget,
+    arrival: u64,
+}
+
+impl<'a> Turn<'a> {
+    fn new(budget: &'a Budget, org: &OrgId, bytes: u64) -> Self {
+        let mut state = budget.state.lock();
+        state.arrivals += 1;
+        let arrival = state.arrivals;
+        state.waiting.insert(arrival, (org.clone(), bytes));
+        Self { budget, arrival }
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.budget.state.lock().waiting.remove(&self.arrival);
+        self.budget.freed.notify_waiters();
+    }
+}
+
+/// The size of the data that an import holds.
+#[derive(Clone, Copy, Default)]
+pub(in crate::platform) struct ImportSize {
+    pub(in crate::platform) text_bytes: u64,
+    pub(in crate::platform) items: u64,
+}
+
+impl ImportSize {
+    pub(in crate::platform) const fn bytes(self) -> u64 {
+        let texts = self.text_bytes.saturating_mul(BYTES_PER_TEXT_BYTE);
+        texts.saturating_add(self.items.saturating_mul(BYTES_PER_ITEM))
+    }
+}
+
+/// Reserves the bytes of a fetch as they arrive.
+struct Meter<'a> {
+    platform: &'a Platform,
+    until: DateTime<Utc>,
+    reservation: AsyncMutex<&'a mut Reservation>,
+}
+
+#[async_trait]
+impl FetchMeter for Meter<'_> {
+    async fn keep(&self, bytes: usize) -> std::result::Result<(), WebError> {
+        let mut reservation = self.reservation.lock().await;
+        tokio::select! {
+            biased;
+            () = reservation.hold(bytes as u64) => Ok(()),
+            () = self.platform.clock().wait_until(self.until) => Err(WebError::Unreachable(EXHAUSTED.to_owned())),
+        }
+    }
+}
+
+impl Platform {
+    /// Returns an empty reservation for an organization.
+    pub(in crate::platform) fn import_memory(&self, org: &OrgId) -> Reservation {
+        self.inner.memory.of::<ImportMemory>().reservation(org)
+    }
+
+    /// Fetches a document, whose bytes are added to the reservation.
+    pub(in crate::platform) async fn fetch(
+        &self,
+        web: &dyn Web,
+        url: &str,
+        reservation: &mut Reservation,
+    ) -> std::result::Result<Fetched, WebError> {
+        let before = reservation.own.held;
+        let until = self.clock().now() + LONGEST_WAIT;
+        let meter = Meter { platform: self, until, reservation: AsyncMutex::new(reservation) };
+        let fetched = web.get_metered(url, &meter).await;
+        if fetched.is_err() {
+            let reservation = meter.reservation.into_inner();
+            reservation.release(reservation.own.held - before);
+        }
+        fetched
+    }
+
+    /// Waits up to [`LONGEST_WAIT`] for the memory of work on fetched data.
+    ///
+    /// # Errors
+    /// `Unavailable` when the memory does not become available in time.
+    pub(in crate::platform) async fn run_import(
+        &self,
+        reservation: &mut Reservation,
+        bytes: u64,
+    ) -> Result<()> {
+        let until = self.clock().now() + LONGEST_WAIT;
+        tokio::select! {
+            biased;
+            () = reservation.run(bytes) => Ok(()),
+            () = self.clock().wait_until(until) => Err(Error::new(ErrorKind::Unavailable, EXHAUSTED)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn org(number: u8) -> OrgId {
+        format!("org{number}").parse().expect("an id")
+    }
+
+    fn used(memory: &ImportMemory) -> u64 {
+        memory.0.state.lock().used
+    }
+
+    #[test]
+    fn work_begins_by_arrival_within_the_budget() {
+        let memory = ImportMemory::new(100);
+        let [mut first, mut second, mut third] = [1, 2, 3].map(|number| memory.reservation(&org(number)));
+        first.run(60).now_or_never().expect("free");
+        let mut second_run = Box::pin(second.run(60));
+        let mut third_run = Box::pin(third.run(1));
+        assert!((&mut second_run).now_or_never().is_none());
+        assert!((&mut third_run).now_or_never().is_none(), "work that arrived earlier waits");
+        drop(first);
+        (&mut second_run).now_or_never().expect("free");
+        (&mut third_run).now_or_never().expect("free");
+        drop((second_run, third_run));
+        drop((second, third));
+        assert_eq!(used(&memory), 0);
+    }
+
+    #[test]
+    fn an_organization_with_running_work_waits_for_others() {
+        let memory = ImportMemory::new(256);
+        let mut busy: Vec<_> = (0..14).map(|_| memory.reservation(&org(1))).collect();
+        let mut busy: Vec<_> = busy.iter_mut().map(|one| Box::pin(one.run(96))).collect();
+        let begun = busy.iter_mut().filter_map(|one| one.now_or_never()).count();
+        assert_eq!(begun, 1, "one at a time, because a second one would leave less than it uses");
+        let mut other = memory.reservation(&org(2));
+        other.run(96).now_or_never().expect("another organization does not wait");
+    }
+
+    #[test]
+    fn slow_fetches_do_not_delay_the_work_of_others() {
+        let memory = ImportMemory::new(256);
+        let mut slow: Vec<_> = (0..14).map(|number| memory.reservation(&org(number))).collect();
+        for reservation in &mut slow {
+            reservation.hold(1).now_or_never().expect("free");
+        }
+        let mut other = memory.reservation(&org(99));
+        other.run(96).now_or_never().expect("fetched bytes are all that slow fetches hold");
+    }
+
+    #[test]
+    fn fetched_data_of_one_organization_leaves_memory_to_others() {
+        let memory = ImportMemory::new(100);
+        let (mut one, mut other) = (memory.reservation(&org(1)), memory.reservation(&org(2)));
+        other.hold(1).now_or_never().expect("free");
+        one.hold(49).now_or_never().expect("free");
+        assert!(one.hold(10).now_or_never().is_none(), "it would use more than it leaves free");
+        other.hold(20).now_or_never().expect("free");
+    }
+
+    #[test]
+    fn fetched_data_that_fills_the_budget_does_not_block_work() {
+        let memory = ImportMemory::new(100);
+        let mut waiting: Vec<_> = (0..8).map(|number| memory.reservation(&org(number))).collect();
+        for (reservation, bytes) in waiting.iter_mut().zip([50, 25, 12, 6, 3]) {
+            reservation.hold(bytes).now_or_never().expect("its share");
+        }
+        waiting[0].run(90).now_or_never().expect("no work is running");
+        assert!(waiting[1].run(90).now_or_never().is_none(), "one at a time");
+    }
+
+    #[test]
+    fn one_import_at_a_time_exceeds_the_budget() {
+        let memory = ImportMemory::new(100);
+        let (mut first, mut second) = (memory.reservation(&org(1)), memory.reservation(&org(2)));
+        first.run(50).now_or_never().expect("free");
+        second.run(50).now_or_never().expect("free");
+        first.settle(80).now_or_never().expect("it exceeds the budget alone");
+        let mut waits = Box::pin(second.settle(80));
+        assert!((&mut waits).now_or_never().is_none(), "another import exceeds the budget");
+        drop(first);
+        (&mut waits).now_or_never().expect("its turn");
+        drop(waits);
+        drop(second);
+        assert_eq!(used(&memory), 0);
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Hold(usize, u64),
+        Run(usize, u64),
+        Settle(usize, u64),
+        Release(usize, u64),
+        Drop(usize),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let (which, bytes) = (0..6_usize, 0..120_u64);
+        prop_oneof![
+            (which.clone(), bytes.clone()).prop_map(|(which, bytes)| Step::Hold(which, bytes)),
+            (which.clone(), bytes.clone()).prop_map(|(which, bytes)| Step::Run(which, bytes)),
+            (which.clone(), bytes.clone()).prop_map(|(which, bytes)| Step::Settle(which, bytes)),
+            (which.clone(), bytes).prop_map(|(which, bytes)| Step::Release(which, bytes)),
+            which.prop_map(Step::Drop),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn all_memory_is_returned(steps in proptest::collection::vec(step(), 0..60)) {
+            let memory = ImportMemory::new(100);
+            let new = |which: usize| memory.reservation(&org(which as u8 / 2));
+            let mut all: Vec<_> = (0..6).map(new).collect();
+            for step in steps {
+                match step {
+                    Step::Hold(which, bytes) => { all[which].hold(bytes).now_or_never(); }
+                    Step::Run(which, bytes) => { all[which].run(bytes).now_or_never(); }
+                    Step::Settle(which, bytes) => { all[which].settle(bytes).now_or_never(); }
+                    Step::Release(which, bytes) => all[which].release(bytes),
+                    Step::Drop(which) => all[which] = new(which),
+                }
+                let own: u64 = all.iter().map(|one| one.own.held + one.own.running).sum();
+                prop_assert_eq!(used(&memory), own);
+                prop_assert!(memory.0.state.lock().waiting.is_empty());
+            }
+            drop(all);
+            prop_assert_eq!(used(&memory), 0);
+            prop_assert!(memory.0.state.lock().by.is_empty());
+        }
+    }
+}
