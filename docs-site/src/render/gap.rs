@@ -41,14 +41,7 @@ impl Gaps {
 
     /// Leaves a placeholder for an inline element that needs data of the site; returns `true` if it did.
     pub(super) fn leave_inline(&self, html: &mut Html, inline: &Inline, at: At) -> bool {
-        let is_open = match &inline.kind {
-            InlineKind::Link { target, .. } | InlineKind::Mention { target } => is_open(target),
-            InlineKind::Button { target, .. } => target.as_deref().is_some_and(is_open),
-            InlineKind::InlineImage { target, dark, .. } => {
-                is_open(target) || dark.as_deref().is_some_and(is_open)
-            }
-            _ => false,
-        };
+        let is_open = inline.kind.targets().any(is_open);
         if is_open {
             self.leave(html, Gap::Inline(inline.clone(), at));
         }
@@ -89,19 +82,13 @@ const fn is_open(target: &ContentRef) -> bool {
 /// Returns `true` if rendering a block, apart from its children, needs data of the site.
 fn is_open_block(block: &Block) -> bool {
     match &block.kind {
-        BlockKind::File { target } | BlockKind::ContentRef { target } => is_open(target),
-        BlockKind::Swagger { target, .. } => is_open(target),
-        BlockKind::Drawing { target } => target.as_ref().is_some_and(is_open),
-        BlockKind::Image(data) => is_open(&data.target) || data.dark.as_ref().is_some_and(is_open),
-        BlockKind::Images { .. } => {
-            block.nodes.iter().any(|node| matches!(node, Node::Block(block) if is_open_block(block)))
-        }
+        BlockKind::Images { .. } => block.nodes.iter().filter_map(Node::as_block).any(is_open_block),
         BlockKind::Table(data) => is_open_table(data),
         BlockKind::ReusableContent { .. }
         | BlockKind::OpenapiOperation { .. }
         | BlockKind::OpenapiWebhook { .. }
         | BlockKind::OpenapiSchemas { .. } => true,
-        _ => false,
+        kind => kind.targets().any(is_open),
     }
 }
 

@@ -167,6 +167,37 @@ impl Block {
         self.fragments.as_deref().unwrap_or_default()
     }
 
+    /// Iterates over the child blocks: those among the nodes, then those of the fragments.
+    pub fn children(&self) -> impl Iterator<Item = &Self> {
+        let nodes = self.nodes.iter().filter_map(Node::as_block);
+        nodes.chain(self.fragments().iter().flat_map(|fragment| &fragment.nodes))
+    }
+
+    /// Like [`Self::children`], to change them.
+    pub fn children_mut(&mut self) -> impl Iterator<Item = &mut Self> {
+        let nodes = self.nodes.iter_mut().filter_map(|node| match node {
+            Node::Block(block) => Some(block),
+            Node::Inline(_) | Node::Text(_) => None,
+        });
+        nodes.chain(self.fragments.iter_mut().flatten().flat_map(|fragment| &mut fragment.nodes))
+    }
+
+    /// Calls a function with the block and its descendants, in the order of the text.
+    pub fn visit<'b>(&'b self, act: &mut impl FnMut(&'b Self)) {
+        act(self);
+        for block in self.children() {
+            block.visit(act);
+        }
+    }
+
+    /// Like [`Self::visit`], to change the blocks.
+    pub fn visit_mut(&mut self, act: &mut impl FnMut(&mut Self)) {
+        act(self);
+        for block in self.children_mut() {
+            block.visit_mut(act);
+        }
+    }
+
     /// Returns the fragment with the given name.
     #[must_use]
     pub fn fragment(&self, name: &str) -> Option<&Fragment> {
@@ -239,6 +270,23 @@ pub enum Node {
     Inline(Inline),
     /// Text.
     Text(TextNode),
+}
+
+impl Node {
+    /// Creates a text without marks.
+    #[must_use]
+    pub fn plain(text: impl Into<String>) -> Self {
+        Self::Text(TextNode::new(vec![Leaf::new(text, Vec::new())]))
+    }
+
+    /// Returns the block, unless the node is part of a text.
+    #[must_use]
+    pub const fn as_block(&self) -> Option<&Block> {
+        match self {
+            Self::Block(block) => Some(block),
+            Self::Inline(_) | Self::Text(_) => None,
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Node {

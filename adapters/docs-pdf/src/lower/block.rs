@@ -164,57 +164,27 @@ impl Lower<'_> {
     /// Flattens a block that is nested too deeply: its text is kept, its frame is dropped. Returns `true` if the block
     /// was flattened.
     fn flat(&mut self, block: &Block, at: At, out: &mut Parts) -> Done<bool> {
-        match &block.kind {
+        let has_fragments = matches!(
+            block.kind,
+            BlockKind::Table(_) | BlockKind::Expandable { .. } | BlockKind::Images { .. }
+        );
+        let is_flat = matches!(block.kind, BlockKind::Paragraph { .. } | BlockKind::Code { .. });
+        if is_flat || (block.kind.form().is_void() && !has_fragments) {
             // These blocks add no depth.
-            BlockKind::Paragraph { .. }
-            | BlockKind::Code { .. }
-            | BlockKind::Divider {}
-            | BlockKind::Math { .. }
-            | BlockKind::Image(_)
-            | BlockKind::File { .. }
-            | BlockKind::Drawing { .. }
-            | BlockKind::Embed { .. }
-            | BlockKind::ContentRef { .. }
-            | BlockKind::ReusableContent { .. }
-            | BlockKind::Integration(_)
-            | BlockKind::Swagger { .. }
-            | BlockKind::OpenapiOperation { .. }
-            | BlockKind::OpenapiSchemas { .. }
-            | BlockKind::OpenapiWebhook { .. } => return Ok(false),
-            BlockKind::Table(_) | BlockKind::Expandable { .. } | BlockKind::Images { .. } => {
-                for fragment in block.fragments() {
-                    self.flatten(fragment.nodes.iter(), at, out)?;
-                }
+            return Ok(false);
+        }
+        if has_fragments {
+            for fragment in block.fragments() {
+                self.flatten(fragment.nodes.iter(), at, out)?;
             }
-            BlockKind::Heading1(_)
-            | BlockKind::Heading2(_)
-            | BlockKind::Heading3(_)
-            | BlockKind::ListUnordered {}
-            | BlockKind::ListOrdered { .. }
-            | BlockKind::ListTasks {}
-            | BlockKind::ListItem { .. }
-            | BlockKind::Blockquote {}
-            | BlockKind::Hint { .. }
-            | BlockKind::CodeLine { .. }
-            | BlockKind::Tabs { .. }
-            | BlockKind::TabsItem { .. }
-            | BlockKind::Stepper {}
-            | BlockKind::StepperStep { .. }
-            | BlockKind::Columns { .. }
-            | BlockKind::Column { .. }
-            | BlockKind::If { .. } => {}
         }
         // Text next to blocks.
-        if block.nodes.iter().any(|node| !matches!(node, Node::Block(_))) {
+        if block.nodes.iter().any(|node| node.as_block().is_none()) {
             let c = self.inlines(&block.nodes, at)?;
             out.push(Tag::Par { c, align: "start" }.into());
             return Ok(true);
         }
-        let inner = block.nodes.iter().filter_map(|node| match node {
-            Node::Block(block) => Some(block),
-            _ => None,
-        });
-        self.flatten(inner, at, out)?;
+        self.flatten(block.nodes.iter().filter_map(Node::as_block), at, out)?;
         Ok(true)
     }
 
@@ -230,12 +200,7 @@ impl Lower<'_> {
         stack.reverse();
         while let Some(block) = stack.pop() {
             self.count(1)?;
-            let holds: Vec<&Block> = block
-                .nodes
-                .iter()
-                .filter_map(|node| if let Node::Block(block) = node { Some(block) } else { None })
-                .chain(block.fragments().iter().flat_map(|fragment| &fragment.nodes))
-                .collect();
+            let holds: Vec<&Block> = block.children().collect();
             let framed = !matches!(block.kind, BlockKind::Code { .. } | BlockKind::Image(_));
             if framed && !holds.is_empty() {
                 stack.extend(holds.into_iter().rev());
@@ -303,11 +268,7 @@ impl Lower<'_> {
     }
 
     fn images(&mut self, block: &Block, align: Option<ImageAlign>, frame: bool, at: At) -> Done<Shown> {
-        let images: Vec<&Block> = block
-            .nodes
-            .iter()
-            .filter_map(|node| if let Node::Block(block) = node { Some(block) } else { None })
-            .collect();
+        let images: Vec<&Block> = block.nodes.iter().filter_map(Node::as_block).collect();
         let mut items = Vec::new();
         for image in &images {
             if let BlockKind::Image(data) = &image.kind {

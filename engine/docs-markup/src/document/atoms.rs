@@ -4,11 +4,12 @@
 
 use std::{collections::HashSet, ops::Range};
 
-use docs_model::{ButtonKind, InlineImageSize, InlineKind};
+use docs_model::{ButtonKind, ContentRef, InlineImageSize, InlineKind};
 
 use super::{
     emoji,
     html::{self, Element, Html, Open, Token},
+    opening::Opening,
     tags::{Ends, Tag},
     targets,
 };
@@ -159,7 +160,7 @@ pub(super) fn inline(element: &Element<'_>) -> Option<InlineKind> {
     let open = &element.open;
     match element.name() {
         "img" => image(open),
-        "picture" => picture(element),
+        "picture" => read_picture(element),
         "i" => {
             let icon = open.get("class")?.strip_prefix("fa-")?.to_owned();
             let is_icon =
@@ -225,7 +226,7 @@ fn image(open: &Open<'_>) -> Option<InlineKind> {
 }
 
 /// The media query of the image for dark mode.
-pub(super) const DARK: &str = "(prefers-color-scheme: dark)";
+const DARK: &str = "(prefers-color-scheme: dark)";
 
 /// Returns the `source` and `img` tags of a picture with a dark mode image.
 pub(super) fn picture_parts<'n, 'a>(element: &'n Element<'a>) -> Option<(&'n Open<'a>, &'n Open<'a>)> {
@@ -238,7 +239,7 @@ pub(super) fn picture_parts<'n, 'a>(element: &'n Element<'a>) -> Option<(&'n Ope
     (is_dark && source.open.has("srcset")).then_some((&source.open, &image.open))
 }
 
-fn picture(element: &Element<'_>) -> Option<InlineKind> {
+fn read_picture(element: &Element<'_>) -> Option<InlineKind> {
     let (source, open) = picture_parts(element)?;
     let mut kind = image(open)?;
     if let InlineKind::InlineImage { dark, .. } = &mut kind {
@@ -247,75 +248,49 @@ fn picture(element: &Element<'_>) -> Option<InlineKind> {
     Some(kind)
 }
 
+/// Prints an image, within a picture if there is one for dark mode.
+pub(super) fn picture(dark: Option<&ContentRef>, image: String) -> String {
+    let Some(dark) = dark else { return image };
+    let source = Opening::html("source").target("srcset", dark).value("media", DARK).end();
+    format!("<picture>{source}{image}</picture>")
+}
+
 /// Prints an inline element as HTML. Links and annotations are printed elsewhere.
 pub(super) fn write(kind: &InlineKind) -> Option<String> {
-    let mut out = String::new();
-    match kind {
+    let element = |opening: Opening, name: &str, text: &str| format!("{}{text}</{name}>", opening.end());
+    Some(match kind {
         InlineKind::Icon { icon } => {
-            out.push_str("<i");
-            html::write_attribute(&mut out, "class", &format!("fa-{icon}"));
-            out.push_str(&format!(">:{}:</i>", html::text(icon)));
+            let text = format!(":{}:", html::text(icon));
+            element(Opening::html("i").value("class", format!("fa-{icon}")), "i", &text)
         }
         InlineKind::Expression { expression } => {
-            out.push_str(&format!("<code class=\"expression\">{}</code>", html::text(expression)));
+            element(Opening::html("code").value("class", "expression"), "code", &html::text(expression))
         }
         InlineKind::Emoji { code } => {
-            out.push_str("<span data-gb-custom-inline data-tag=\"emoji\"");
-            html::write_attribute(&mut out, "data-code", code);
-            out.push_str(&format!(">{}</span>", emoji::text(code)?));
+            let opening = Opening::html("span").bare("data-gb-custom-inline").value("data-tag", "emoji");
+            element(opening.value("data-code", code), "span", &emoji::text(code)?)
         }
         InlineKind::Button { label, kind, icon, target } => {
-            write_button(&mut out, label, *kind, icon, target);
+            let name = if *kind == ButtonKind::Primary { "primary" } else { "secondary" };
+            let opening = Opening::html("a").optional("href", target.as_deref().map(targets::write));
+            let opening = opening.value("class", format!("button {name}"));
+            element(opening.optional("data-icon", icon.as_ref()), "a", &html::text(label))
         }
-        InlineKind::InlineImage { .. } => write_image(&mut out, kind),
+        InlineKind::InlineImage { target, dark, caption, alt, size } => {
+            let size = size.map(|size| match size {
+                InlineImageSize::Line => "line",
+                InlineImageSize::Original => "original",
+            });
+            let image = Opening::html("img")
+                .target("src", target)
+                .value("alt", alt.as_deref().unwrap_or_default())
+                .optional("title", caption.as_ref())
+                .optional("data-size", size);
+            picture(dark.as_deref(), image.end())
+        }
         InlineKind::InlineMath { .. }
         | InlineKind::Link { .. }
         | InlineKind::Mention { .. }
         | InlineKind::Annotation {} => return None,
-    }
-    Some(out)
-}
-
-fn write_button(
-    out: &mut String,
-    label: &str,
-    kind: ButtonKind,
-    icon: &Option<String>,
-    target: &Option<Box<docs_model::ContentRef>>,
-) {
-    out.push_str("<a");
-    if let Some(target) = target {
-        html::write_attribute(out, "href", &targets::write(target));
-    }
-    let name = if kind == ButtonKind::Primary { "primary" } else { "secondary" };
-    html::write_attribute(out, "class", &format!("button {name}"));
-    if let Some(icon) = icon {
-        html::write_attribute(out, "data-icon", icon);
-    }
-    out.push_str(&format!(">{}</a>", html::text(label)));
-}
-
-fn write_image(out: &mut String, kind: &InlineKind) {
-    let InlineKind::InlineImage { target, dark, caption, alt, size } = kind else { return };
-    if let Some(dark) = dark {
-        out.push_str("<picture><source");
-        html::write_attribute(out, "srcset", &targets::write(dark));
-        html::write_attribute(out, "media", DARK);
-        out.push('>');
-    }
-    out.push_str("<img");
-    html::write_attribute(out, "src", &targets::write(target));
-    html::write_attribute(out, "alt", alt.as_deref().unwrap_or_default());
-    if let Some(caption) = caption {
-        html::write_attribute(out, "title", caption);
-    }
-    match size {
-        Some(InlineImageSize::Line) => html::write_attribute(out, "data-size", "line"),
-        Some(InlineImageSize::Original) => html::write_attribute(out, "data-size", "original"),
-        None => {}
-    }
-    out.push('>');
-    if dark.is_some() {
-        out.push_str("</picture>");
-    }
+    })
 }

@@ -231,32 +231,7 @@ fn called(block: &Block) -> Option<(Option<&str>, String)> {
         }
         BlockKind::OpenapiWebhook { name, method, .. } => (None, format!("{method} {name}")),
         BlockKind::OpenapiSchemas { schemas, .. } => (None, schemas.join(" ")),
-        BlockKind::Paragraph { .. }
-        | BlockKind::ListUnordered {}
-        | BlockKind::ListOrdered { .. }
-        | BlockKind::ListTasks {}
-        | BlockKind::ListItem { .. }
-        | BlockKind::Divider {}
-        | BlockKind::Blockquote {}
-        | BlockKind::Hint { .. }
-        | BlockKind::Code { .. }
-        | BlockKind::CodeLine { .. }
-        | BlockKind::Math { .. }
-        | BlockKind::Images { .. }
-        | BlockKind::Image(_)
-        | BlockKind::File { .. }
-        | BlockKind::Drawing { .. }
-        | BlockKind::Embed { .. }
-        | BlockKind::ContentRef { .. }
-        | BlockKind::Tabs { .. }
-        | BlockKind::Stepper {}
-        | BlockKind::StepperStep { .. }
-        | BlockKind::Columns { .. }
-        | BlockKind::Column { .. }
-        | BlockKind::Table(_)
-        | BlockKind::If { .. }
-        | BlockKind::ReusableContent { .. }
-        | BlockKind::Integration(_) => return None,
+        _ => return None,
     })
 }
 
@@ -267,14 +242,14 @@ const NAMELESS: &str = "section";
 fn anchors(document: &mut Document) {
     let mut taken = UniqueNames::default();
     for block in &document.nodes {
-        visit(block, &mut |block| {
+        block.visit(&mut |block| {
             if let Some((Some(id), _)) = called(block) {
                 taken.insert(id.to_owned());
             }
         });
     }
     for block in &mut document.nodes {
-        visit_mut(block, &mut |block| {
+        block.visit_mut(&mut |block| {
             let Some((given, text)) = called(block) else { return };
             let id = match given {
                 Some(id) => id.to_owned(),
@@ -287,31 +262,6 @@ fn anchors(document: &mut Document) {
             };
             block.meta = Some(BlockMeta { id });
         });
-    }
-}
-
-/// Visits a block and its descendants in the order of the text.
-pub(super) fn visit<'b>(block: &'b Block, act: &mut impl FnMut(&'b Block)) {
-    act(block);
-    for node in &block.nodes {
-        if let Node::Block(block) = node {
-            visit(block, act);
-        }
-    }
-    for block in block.fragments().iter().flat_map(|fragment| &fragment.nodes) {
-        visit(block, act);
-    }
-}
-
-fn visit_mut(block: &mut Block, act: &mut impl FnMut(&mut Block)) {
-    act(block);
-    for node in &mut block.nodes {
-        if let Node::Block(block) = node {
-            visit_mut(block, act);
-        }
-    }
-    for block in block.fragments.iter_mut().flatten().flat_map(|fragment| &mut fragment.nodes) {
-        visit_mut(block, act);
     }
 }
 

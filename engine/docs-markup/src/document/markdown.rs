@@ -6,7 +6,7 @@ use docs_model::Document;
 
 use super::{
     invalid::Invalid,
-    keys, print, revert,
+    print, revert,
     source::{Source, parse},
     texts, update as updates,
 };
@@ -63,7 +63,7 @@ pub fn block_texts(markdown: &str, wanted: &BTreeSet<&str>) -> BTreeMap<String, 
     let document = parse(markdown);
     let mut found = BTreeMap::new();
     for block in &document.nodes {
-        keys::visit(block, &mut |block| {
+        block.visit(&mut |block| {
             if let Some(key) = block.key.as_deref().filter(|key| wanted.contains(key)) {
                 found.insert(key.to_owned(), texts::preview(block));
             }

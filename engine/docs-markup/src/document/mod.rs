@@ -44,6 +44,7 @@ mod memory_budget;
 mod nesting;
 mod normal;
 mod notes;
+mod opening;
 mod pairs;
 mod pipes;
 mod print;

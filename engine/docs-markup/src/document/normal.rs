@@ -43,19 +43,13 @@ fn add(out: &mut Vec<Node>, leaf: &Leaf) {
 
 fn inline(own: &Inline) -> Inline {
     let mut inline = Inline::new(own.kind.clone(), inlines(&own.nodes));
+    inline.kind.targets_mut().for_each(reference);
     match &mut inline.kind {
-        InlineKind::Link { target, title } => {
-            reference(target);
-            title.take_if(|title| title.is_empty());
-        }
-        InlineKind::Mention { target } => reference(target),
-        InlineKind::InlineImage { target, dark, alt, caption, .. } => {
-            reference(target);
-            dark.iter_mut().for_each(|dark| reference(dark));
+        InlineKind::Link { title, .. } => drop(title.take_if(|title| title.is_empty())),
+        InlineKind::InlineImage { alt, caption, .. } => {
             alt.take_if(|text| text.is_empty());
             caption.take_if(|text| text.is_empty());
         }
-        InlineKind::Button { target: Some(target), .. } => reference(target),
         _ => {}
     }
     // The body of an annotation is compared with the footnote definitions.
@@ -97,17 +91,13 @@ pub(super) fn is_same(a: &Block, b: &Block) -> bool {
 
 /// Returns the nonempty child blocks of a block with child blocks or without children, or `None` for a block with text.
 fn full_within(own: &Block) -> Option<Vec<&Block>> {
-    let blocks = own.nodes.iter().map(|node| match node {
-        Node::Block(block) => Some(block),
-        _ => None,
-    });
-    let blocks: Vec<&Block> = blocks.collect::<Option<_>>()?;
+    let blocks: Vec<&Block> = own.nodes.iter().map(Node::as_block).collect::<Option<_>>()?;
     Some(blocks.into_iter().filter(|block| !is_empty(block)).collect())
 }
 
 /// Returns `true` if a block has child blocks only.
 pub(super) fn holds_blocks(own: &Block) -> bool {
-    !own.nodes.is_empty() && own.nodes.iter().all(|node| matches!(node, Node::Block(_)))
+    !own.nodes.is_empty() && own.nodes.iter().all(|node| node.as_block().is_some())
 }
 
 /// Returns `true` if two lists have the same length and equal items.
@@ -139,45 +129,10 @@ pub(super) fn full(nodes: &[Block]) -> Vec<&Block> {
 }
 
 fn kind(kind: &mut BlockKind) {
+    kind.targets_mut().for_each(reference);
     match kind {
-        BlockKind::Image(data) => {
-            reference(&mut data.target);
-            data.dark.iter_mut().for_each(reference);
-            data.alt.take_if(|alt| alt.is_empty());
-        }
+        BlockKind::Image(data) => drop(data.alt.take_if(|alt| alt.is_empty())),
         BlockKind::Table(table) => spelling::clear_in(table),
-        BlockKind::Drawing { target } => target.iter_mut().for_each(reference),
-        BlockKind::File { target }
-        | BlockKind::ContentRef { target }
-        | BlockKind::ReusableContent { target } => reference(target),
-        BlockKind::Swagger { target, .. }
-        | BlockKind::OpenapiOperation { target, .. }
-        | BlockKind::OpenapiSchemas { target, .. }
-        | BlockKind::OpenapiWebhook { target, .. } => reference(target),
-        BlockKind::Paragraph { .. }
-        | BlockKind::Heading1(_)
-        | BlockKind::Heading2(_)
-        | BlockKind::Heading3(_)
-        | BlockKind::ListUnordered {}
-        | BlockKind::ListOrdered { .. }
-        | BlockKind::ListTasks {}
-        | BlockKind::ListItem { .. }
-        | BlockKind::Divider {}
-        | BlockKind::Blockquote {}
-        | BlockKind::Hint { .. }
-        | BlockKind::Code { .. }
-        | BlockKind::CodeLine { .. }
-        | BlockKind::Math { .. }
-        | BlockKind::Images { .. }
-        | BlockKind::Embed { .. }
-        | BlockKind::Expandable { .. }
-        | BlockKind::Tabs { .. }
-        | BlockKind::TabsItem { .. }
-        | BlockKind::Stepper {}
-        | BlockKind::StepperStep { .. }
-        | BlockKind::Columns { .. }
-        | BlockKind::Column { .. }
-        | BlockKind::If { .. }
-        | BlockKind::Integration(_) => {}
+        _ => {}
     }
 }

@@ -1,6 +1,6 @@
 //! Parser from Markdown to blocks.
 
-use docs_model::{Block, BlockKind, HeadingData, Inline, InlineKind, Leaf, Node, TextNode};
+use docs_model::{Block, BlockKind, HeadingData, Inline, InlineKind, Node};
 
 use super::{
     blocks::settled,
@@ -156,7 +156,7 @@ impl Reader<'_> {
     /// Parses text with marks.
     pub(super) fn text(&mut self, text: &str, context: InlineContext) -> Option<Vec<Node>> {
         if is_plain(text) {
-            return Some(vec![Node::Text(TextNode::new(vec![Leaf::new(text, Vec::new())]))]);
+            return Some(vec![Node::plain(text)]);
         }
         let before = self.notes.taken().clone();
         let mut rules = Rules { definitions: self.definitions, notes: &mut self.notes };
@@ -313,7 +313,7 @@ fn task(text: &str) -> Option<bool> {
 fn settle(nodes: Vec<Node>, text: &str, context: InlineContext, taken: &LabelLog) -> Vec<Node> {
     let usual = spelling::labelled(&nodes);
     let mut labels = Labels::default().at(taken);
-    let is_usual = write_inlines(&usual, (Mode::Labelled, context), &mut labels)
+    let is_usual = write_inlines(&usual, Mode::Labelled, context, &mut labels)
         .is_some_and(|written| escape::is_alike(&written, text));
     if is_usual {
         drop(nodes);

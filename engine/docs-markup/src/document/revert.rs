@@ -48,7 +48,7 @@ impl Named {
 fn place(blocks: &[Block], key: &str) -> Option<usize> {
     blocks.iter().position(|block| {
         let mut found = false;
-        keys::visit(block, &mut |block| found |= block.key.as_deref() == Some(key));
+        block.visit(&mut |block| found |= block.key.as_deref() == Some(key));
         found
     })
 }

@@ -85,10 +85,7 @@ pub fn is_verbatim(block: &Block) -> bool {
 }
 
 pub(super) const fn is_list(block: &Block) -> bool {
-    matches!(
-        block.kind,
-        BlockKind::ListUnordered {} | BlockKind::ListOrdered { .. } | BlockKind::ListTasks {}
-    )
+    block.kind.is_list()
 }
 
 /// Returns `true` for a paragraph without text, which is not printed.

@@ -60,9 +60,9 @@ fn block(reader: &mut Reader<'_>, tag: &Tag<'_>, inner: Option<&[Line<'_>]>) -> 
     };
     match &kind {
         BlockKind::Code { .. } => code(reader, kind, inner),
-        BlockKind::Tabs { .. } => parts(reader, kind, (BlockTag::Tab, inner)),
-        BlockKind::Stepper {} => parts(reader, kind, (BlockTag::Step, inner)),
-        BlockKind::Columns { .. } => parts(reader, kind, (BlockTag::Column, inner)),
+        BlockKind::Tabs { .. } => parts(reader, kind, BlockTag::Tab, inner),
+        BlockKind::Stepper {} => parts(reader, kind, BlockTag::Step, inner),
+        BlockKind::Columns { .. } => parts(reader, kind, BlockTag::Column, inner),
         BlockKind::Hint { .. } | BlockKind::If { .. } => {
             let inside = reader.inside(inner);
             Some(Block::new(kind, nodes(inside)))
@@ -80,28 +80,8 @@ fn block(reader: &mut Reader<'_>, tag: &Tag<'_>, inner: Option<&[Line<'_>]>) -> 
         | BlockKind::OpenapiWebhook { .. } => {
             (inner.iter().filter(|line| !line.is_blank()).count() <= 1).then(|| Block::new(kind, Vec::new()))
         }
-        // Blocks without content.
-        BlockKind::ReusableContent { .. } | BlockKind::Integration(_) => None,
-        // Blocks that are valid only within tabs, a stepper or columns.
-        BlockKind::TabsItem { .. } | BlockKind::StepperStep { .. } | BlockKind::Column { .. } => None,
-        // Blocks without a tag.
-        BlockKind::Paragraph { .. }
-        | BlockKind::Heading1(_)
-        | BlockKind::Heading2(_)
-        | BlockKind::Heading3(_)
-        | BlockKind::ListUnordered {}
-        | BlockKind::ListOrdered { .. }
-        | BlockKind::ListTasks {}
-        | BlockKind::ListItem { .. }
-        | BlockKind::Divider {}
-        | BlockKind::Blockquote {}
-        | BlockKind::CodeLine { .. }
-        | BlockKind::Math { .. }
-        | BlockKind::Images { .. }
-        | BlockKind::Image(_)
-        | BlockKind::Drawing { .. }
-        | BlockKind::Expandable { .. }
-        | BlockKind::Table(_) => None,
+        // Blocks without content, blocks that are valid only within tabs, a stepper or columns, and blocks without a tag.
+        _ => None,
     }
 }
 
@@ -122,7 +102,7 @@ fn code(reader: &mut Reader<'_>, options: BlockKind, inner: &[Line<'_>]) -> Opti
 }
 
 /// Parses a tag that contains only tags of one name.
-fn parts(reader: &mut Reader<'_>, whole: BlockKind, (own, inner): (BlockTag, &[Line<'_>])) -> Option<Block> {
+fn parts(reader: &mut Reader<'_>, whole: BlockKind, own: BlockTag, inner: &[Line<'_>]) -> Option<Block> {
     let chunks = chunks::read(inner);
     let is_part = |chunk: &Chunk<'_>| match &chunk.kind {
         ChunkKind::Tag(text, Some(_)) => {

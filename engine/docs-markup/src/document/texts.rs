@@ -57,7 +57,7 @@ pub fn sections(document: &Document) -> Vec<Section> {
 pub fn outline(document: &Document) -> Vec<OutlineItem> {
     let mut out = Vec::new();
     for block in &document.nodes {
-        keys::visit(block, &mut |block| {
+        block.visit(&mut |block| {
             if let Some((level, _)) = block.kind.heading() {
                 out.push(OutlineItem {
                     level,
@@ -73,7 +73,7 @@ pub fn outline(document: &Document) -> Vec<OutlineItem> {
 
 /// Returns `true` for a block with text and without child blocks.
 fn is_leaf(block: &Block) -> bool {
-    !block.nodes.iter().any(|node| matches!(node, Node::Block(_))) && block.fragments().is_empty()
+    block.nodes.iter().all(|node| node.as_block().is_none()) && block.fragments().is_empty()
 }
 
 fn part(block: &Block, out: &mut Vec<Section>) {
@@ -86,20 +86,13 @@ fn part(block: &Block, out: &mut Vec<Section>) {
         return;
     }
     let mut has_heading = false;
-    keys::visit(block, &mut |block| has_heading |= block.kind.heading().is_some());
+    block.visit(&mut |block| has_heading |= block.kind.heading().is_some());
     let Some(last) = out.last_mut() else { return };
     if !has_heading || is_leaf(block) {
         return write(block, &mut last.text);
     }
     own(block, &mut last.text);
-    for node in &block.nodes {
-        if let Node::Block(block) = node {
-            part(block, out);
-        }
-    }
-    for block in block.fragments().iter().flat_map(|fragment| &fragment.nodes) {
-        part(block, out);
-    }
+    block.children().for_each(|block| part(block, out));
 }
 
 /// Writes the texts of a block's data: titles, formulas and alternative texts.
@@ -115,33 +108,7 @@ fn own(block: &Block, out: &mut String) {
             operation = format!("{} {path}", method.to_uppercase());
             Some(operation.as_str())
         }
-        BlockKind::Paragraph { .. }
-        | BlockKind::Heading1(_)
-        | BlockKind::Heading2(_)
-        | BlockKind::Heading3(_)
-        | BlockKind::ListUnordered {}
-        | BlockKind::ListOrdered { .. }
-        | BlockKind::ListTasks {}
-        | BlockKind::ListItem { .. }
-        | BlockKind::Divider {}
-        | BlockKind::Blockquote {}
-        | BlockKind::Hint { .. }
-        | BlockKind::CodeLine { .. }
-        | BlockKind::Images { .. }
-        | BlockKind::File { .. }
-        | BlockKind::Drawing { .. }
-        | BlockKind::ContentRef { .. }
-        | BlockKind::Expandable { .. }
-        | BlockKind::Tabs { .. }
-        | BlockKind::Stepper {}
-        | BlockKind::StepperStep { .. }
-        | BlockKind::Columns { .. }
-        | BlockKind::Column { .. }
-        | BlockKind::Table(_)
-        | BlockKind::If { .. }
-        | BlockKind::ReusableContent { .. }
-        | BlockKind::Integration(_)
-        | BlockKind::OpenapiSchemas { .. } => None,
+        _ => None,
     };
     line(text.unwrap_or_default(), out);
 }
@@ -175,14 +142,7 @@ fn write(block: &Block, out: &mut String) {
     if is_leaf(block) {
         return line(&inline_text(&block.nodes), out);
     }
-    for node in &block.nodes {
-        if let Node::Block(block) = node {
-            write(block, out);
-        }
-    }
-    for block in block.fragments().iter().flat_map(|fragment| &fragment.nodes) {
-        write(block, out);
-    }
+    block.children().for_each(|block| write(block, out));
 }
 
 /// Returns the text of inline nodes, including the visible text of elements without child nodes.

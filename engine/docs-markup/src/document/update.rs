@@ -142,7 +142,7 @@ fn flush(printer: &mut Printer, run: &mut Vec<&Block>, out: &mut Written) -> Res
 fn has_notes(blocks: &[Block]) -> bool {
     let mut found = false;
     for block in blocks {
-        keys::visit(block, &mut |block| {
+        block.visit(&mut |block| {
             found |= block.nodes.iter().any(|node| {
                 matches!(node, docs_model::Node::Inline(inline) if inline.kind == docs_model::InlineKind::Annotation {})
             });

@@ -92,6 +92,28 @@ impl InlineKind {
     pub const fn is_void(&self) -> bool {
         !matches!(self, Self::Link { .. } | Self::Annotation {})
     }
+
+    /// Iterates over the references in the data of the element. The image for the dark theme is second.
+    pub fn targets(&self) -> impl Iterator<Item = &ContentRef> {
+        let (first, dark) = match self {
+            Self::Link { target, .. } | Self::Mention { target } => (Some(target), None),
+            Self::InlineImage { target, dark, .. } => (Some(&**target), dark.as_deref()),
+            Self::Button { target, .. } => (target.as_deref(), None),
+            _ => (None, None),
+        };
+        first.into_iter().chain(dark)
+    }
+
+    /// Like [`Self::targets`], to change them.
+    pub fn targets_mut(&mut self) -> impl Iterator<Item = &mut ContentRef> {
+        let (first, dark) = match self {
+            Self::Link { target, .. } | Self::Mention { target } => (Some(target), None),
+            Self::InlineImage { target, dark, .. } => (Some(&mut **target), dark.as_deref_mut()),
+            Self::Button { target, .. } => (target.as_deref_mut(), None),
+            _ => (None, None),
+        };
+        first.into_iter().chain(dark)
+    }
 }
 
 /// The display size of an image within text.

@@ -312,6 +312,47 @@ impl BlockKind {
             _ => None,
         }
     }
+
+    /// Returns `true` for a list of any type.
+    #[must_use]
+    pub const fn is_list(&self) -> bool {
+        matches!(self, Self::ListUnordered {} | Self::ListOrdered { .. } | Self::ListTasks {})
+    }
+
+    /// Iterates over the references in the data of the block, except those in cells of a table. The image for the dark
+    /// theme is second.
+    pub fn targets(&self) -> impl Iterator<Item = &ContentRef> {
+        let (first, dark) = match self {
+            Self::Image(data) => (Some(&data.target), data.dark.as_ref()),
+            Self::Drawing { target } => (target.as_ref(), None),
+            Self::File { target } | Self::ContentRef { target } | Self::ReusableContent { target } => {
+                (Some(target), None)
+            }
+            Self::Swagger { target, .. }
+            | Self::OpenapiOperation { target, .. }
+            | Self::OpenapiSchemas { target, .. }
+            | Self::OpenapiWebhook { target, .. } => (Some(&**target), None),
+            _ => (None, None),
+        };
+        first.into_iter().chain(dark)
+    }
+
+    /// Like [`Self::targets`], to change them.
+    pub fn targets_mut(&mut self) -> impl Iterator<Item = &mut ContentRef> {
+        let (first, dark) = match self {
+            Self::Image(data) => (Some(&mut data.target), data.dark.as_mut()),
+            Self::Drawing { target } => (target.as_mut(), None),
+            Self::File { target } | Self::ContentRef { target } | Self::ReusableContent { target } => {
+                (Some(target), None)
+            }
+            Self::Swagger { target, .. }
+            | Self::OpenapiOperation { target, .. }
+            | Self::OpenapiSchemas { target, .. }
+            | Self::OpenapiWebhook { target, .. } => (Some(&mut **target), None),
+            _ => (None, None),
+        };
+        first.into_iter().chain(dark)
+    }
 }
 
 /// The data of a heading.

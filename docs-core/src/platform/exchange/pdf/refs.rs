@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::model::{
-    Block, BlockKind, CellValue, ContentRef, Document, FileId, Inline, InlineKind, Part, TableColumnKind,
-    UserId,
+    Block, BlockKind, CellValue, ContentRef, Document, FileId, Inline, Part, TableColumnKind, UserId,
 };
 
 /// The distinct references of a book, up to [`References::MAX`].
@@ -45,6 +44,9 @@ impl Extend<ContentRef> for References {
     }
 }
 
+/// Number of printed references of a block or an element: paper has no dark theme.
+const LIGHT: usize = 1;
+
 /// Adds the references in a document.
 pub(super) fn references(document: &Document, out: &mut References) {
     for part in document.parts() {
@@ -56,48 +58,13 @@ pub(super) fn references(document: &Document, out: &mut References) {
 }
 
 fn of_block(block: &Block, out: &mut References) {
-    match &block.kind {
-        BlockKind::Image(image) => out.extend([image.target.clone()]),
-        BlockKind::Drawing { target } => out.extend(target.clone()),
-        BlockKind::File { target }
-        | BlockKind::ContentRef { target }
-        | BlockKind::ReusableContent { target } => out.extend([target.clone()]),
-        BlockKind::Swagger { target, .. }
-        | BlockKind::OpenapiOperation { target, .. }
-        | BlockKind::OpenapiSchemas { target, .. }
-        | BlockKind::OpenapiWebhook { target, .. } => out.extend([(**target).clone()]),
-        BlockKind::Table(table) => {
-            for (column, value) in table.records.values().flat_map(|row| &row.values) {
-                let kind = table.definition.get(column).map(|column| &column.kind);
-                of_cell(kind, value, out);
-            }
+    // The inline elements of text are visited on their own; a plain address needs no title.
+    out.extend(block.kind.targets().take(LIGHT).cloned());
+    if let BlockKind::Table(table) = &block.kind {
+        for (column, value) in table.records.values().flat_map(|row| &row.values) {
+            let kind = table.definition.get(column).map(|column| &column.kind);
+            of_cell(kind, value, out);
         }
-        // The inline elements of text are visited on their own; a plain address needs no title.
-        BlockKind::Paragraph { .. }
-        | BlockKind::Heading1(_)
-        | BlockKind::Heading2(_)
-        | BlockKind::Heading3(_)
-        | BlockKind::ListUnordered {}
-        | BlockKind::ListOrdered { .. }
-        | BlockKind::ListTasks {}
-        | BlockKind::ListItem { .. }
-        | BlockKind::Divider {}
-        | BlockKind::Blockquote {}
-        | BlockKind::Hint { .. }
-        | BlockKind::Code { .. }
-        | BlockKind::CodeLine { .. }
-        | BlockKind::Math { .. }
-        | BlockKind::Images { .. }
-        | BlockKind::Embed { .. }
-        | BlockKind::Expandable { .. }
-        | BlockKind::Tabs { .. }
-        | BlockKind::TabsItem { .. }
-        | BlockKind::Stepper {}
-        | BlockKind::StepperStep { .. }
-        | BlockKind::Columns { .. }
-        | BlockKind::Column { .. }
-        | BlockKind::If { .. }
-        | BlockKind::Integration(_) => {}
     }
 }
 
@@ -117,12 +84,7 @@ fn of_cell(kind: Option<&TableColumnKind>, value: &CellValue, out: &mut Referenc
 }
 
 fn of_inline(inline: &Inline, out: &mut References) {
-    match &inline.kind {
-        InlineKind::Link { target, .. } | InlineKind::Mention { target } => out.extend([target.clone()]),
-        InlineKind::InlineImage { target, .. } => out.extend([(**target).clone()]),
-        InlineKind::Button { target, .. } => out.extend(target.as_deref().cloned()),
-        _ => {}
-    }
+    out.extend(inline.kind.targets().take(LIGHT).cloned());
 }
 
 #[cfg(test)]

@@ -6,12 +6,13 @@ use super::{
     super::{
         chunks::{self, ChunkKind},
         escape::InlineContext,
-        html as markup, inlines as reader_inlines,
+        inlines as reader_inlines,
         invalid::Invalid,
         limits::MAX_DEPTH,
         lines::{self, Line, SPACE},
         normal,
         notes::Notes,
+        opening::Opening,
         reader::Reader,
         simple_blocks::{heading, is_anchor, is_list, is_nothing, is_verbatim, verbatim},
         spelling, targets, texts, weight, work,
@@ -239,29 +240,25 @@ impl Printer {
 
     /// Returns `true` for blocks whose spelling is their whole text.
     fn is_spelled_whole(block: &Block) -> bool {
-        matches!(
-            block.kind,
-            BlockKind::Images { .. }
-                | BlockKind::Drawing { .. }
-                | BlockKind::Embed { .. }
-                | BlockKind::File { .. }
-                | BlockKind::ContentRef { .. }
-                | BlockKind::ReusableContent { .. }
-                | BlockKind::Integration(_)
-                | BlockKind::Swagger { .. }
-                | BlockKind::OpenapiOperation { .. }
-                | BlockKind::OpenapiSchemas { .. }
-                | BlockKind::OpenapiWebhook { .. }
-                | BlockKind::Math { .. }
-                | BlockKind::Divider {}
-        )
+        let form = block.kind.form();
+        let is_whole_tag = form.tag.is_some() && form.is_void();
+        is_whole_tag
+            || matches!(
+                block.kind,
+                BlockKind::Images { .. }
+                    | BlockKind::Drawing { .. }
+                    | BlockKind::Math { .. }
+                    | BlockKind::Divider {}
+            )
     }
 
     fn usual(&mut self, block: &Block, before: Before<'_>) -> Result<String, Invalid> {
         let spelling = block.spelling.as_deref().unwrap_or_default();
         match &block.kind {
             BlockKind::Paragraph { align: None } => self.paragraph(block),
-            BlockKind::Paragraph { align: Some(align) } => self.aligned("p", *align, None, &block.nodes),
+            BlockKind::Paragraph { align: Some(align) } => {
+                self.aligned("p", Some(*align), None, &block.nodes)
+            }
             BlockKind::Heading1(data) | BlockKind::Heading2(data) | BlockKind::Heading3(data) => {
                 self.heading(block, data)
             }
@@ -348,7 +345,7 @@ impl Printer {
             inlines::print(nodes, context, &mut self.labels)
         } else {
             // Unchecked text was just parsed. It is printed with its spelling for comparison.
-            write(nodes, (Mode::Spelled, context), &mut self.labels)
+            write(nodes, Mode::Spelled, context, &mut self.labels)
         };
         written.ok_or_else(|| self.invalid("its text must consist of text and inline elements only"))
     }
@@ -362,8 +359,8 @@ impl Printer {
         if let Some(id) = data.id.as_deref().filter(|id| !is_anchor(id)) {
             return Err(self.invalid(format!("`{id}` is not a valid id of a heading")));
         }
-        if let Some(align) = data.align {
-            return self.aligned(&format!("h{level}"), align, data.id.as_deref(), &block.nodes);
+        if data.align.is_some() {
+            return self.aligned(&format!("h{level}"), data.align, data.id.as_deref(), &block.nodes);
         }
         let anchor = data.id.as_ref().map(|id| format!("<a href=\"#{id}\" id=\"{id}\"></a>"));
         if let (Some(line), None) = (&block.spelling, &anchor)
@@ -407,11 +404,8 @@ impl Printer {
 
 /// Prints a drawing: an image with a class that identifies it as a drawing.
 fn drawing(target: Option<&ContentRef>) -> String {
-    let mut out = String::from("<img");
-    if let Some(target) = target {
-        markup::write_attribute(&mut out, "src", &targets::write(target));
-    }
-    out + " alt=\"\" class=\"gitbook-drawing\">"
+    let image = Opening::html("img").optional("src", target.map(targets::write));
+    image.value("alt", "").value("class", "gitbook-drawing").end()
 }
 
 /// Returns `true` if a text absorbs all text after it, such as an unclosed comment.

@@ -4,7 +4,7 @@ use docs_model::{Block, BlockKind, Fragment, ImageData, Node, TextAlign};
 
 use super::{
     super::{
-        atoms::DARK,
+        atoms::picture,
         attributes::{length_text, word},
         escape::InlineContext,
         figures::is_plain_line,
@@ -12,32 +12,31 @@ use super::{
         invalid::Invalid,
         lines::{self, SPACE},
         normal,
+        opening::Opening,
         simple_blocks::is_nothing,
-        spelling, targets,
+        spelling,
     },
     inlines,
     printer::{Before, Printer},
 };
 
 impl Printer {
+    /// Prints text in an HTML element.
     pub(super) fn aligned(
         &mut self,
         name: &str,
-        align: TextAlign,
+        align: Option<TextAlign>,
         id: Option<&str>,
         nodes: &[Node],
     ) -> Result<String, Invalid> {
-        let align = match align {
+        let align = align.map(|align| match align {
             TextAlign::Start => "left",
             TextAlign::Center => "center",
             TextAlign::End => "right",
-        };
-        let mut out = format!("<{name} align=\"{align}\"");
-        if let Some(id) = id {
-            html::write_attribute(&mut out, "id", id);
-        }
+        });
+        let opening = Opening::html(name).optional("align", align).optional("id", id).end();
         let text = self.text(nodes, InlineContext::Html)?;
-        Ok(format!("{out}>{text}</{name}>"))
+        Ok(format!("{opening}{text}</{name}>"))
     }
 
     pub(super) fn images(&mut self, block: &Block) -> Result<String, Invalid> {
@@ -63,39 +62,18 @@ impl Printer {
         if align.is_none() && full_width.is_none() && with_frame.is_none() {
             return Ok(figures);
         }
-        let mut out = String::from("<div");
-        if let Some(align) = align {
-            html::write_attribute(&mut out, "align", &word(align));
-        }
-        for (name, value) in [("data-full-width", full_width), ("data-with-frame", with_frame)] {
-            if let Some(value) = value {
-                html::write_attribute(&mut out, name, &value.to_string());
-            }
-        }
-        Ok(format!("{out}>{figures}</div>"))
+        let opening = Opening::html("div").optional("align", align.map(word));
+        let opening = opening.flag("data-full-width", *full_width).flag("data-with-frame", *with_frame).end();
+        Ok(format!("{opening}{figures}</div>"))
     }
 
     fn figure(&mut self, data: &ImageData, block: &Block) -> Result<String, Invalid> {
-        let mut out = String::from("<figure>");
-        if let Some(dark) = &data.dark {
-            out.push_str("<picture><source");
-            html::write_attribute(&mut out, "srcset", &targets::write(dark));
-            html::write_attribute(&mut out, "media", DARK);
-            out.push('>');
-        }
-        out.push_str("<img");
-        html::write_attribute(&mut out, "src", &targets::write(&data.target));
-        html::write_attribute(&mut out, "alt", data.alt.as_deref().unwrap_or_default());
-        for (name, length) in [("width", &data.width), ("height", &data.height)] {
-            if let Some(length) = length {
-                html::write_attribute(&mut out, name, &length_text(length));
-            }
-        }
-        out.push('>');
-        if data.dark.is_some() {
-            out.push_str("</picture>");
-        }
-        out.push_str("<figcaption>");
+        let image = Opening::html("img")
+            .target("src", &data.target)
+            .value("alt", data.alt.as_deref().unwrap_or_default())
+            .optional("width", data.width.as_ref().map(length_text))
+            .optional("height", data.height.as_ref().map(length_text));
+        let mut out = format!("<figure>{}<figcaption>", picture(data.dark.as_ref(), image.end()));
         for paragraph in block.fragment("caption").map_or(&[][..], |fragment| &fragment.nodes) {
             out.push_str(&self.rich_block(paragraph)?);
         }
@@ -116,23 +94,13 @@ impl Printer {
 
     fn rich_block(&mut self, block: &Block) -> Result<String, Invalid> {
         match &block.kind {
-            BlockKind::Paragraph { align: None } => {
-                let is_bare = block.spelling.as_deref() == Some("bare");
-                let text = self.text(&block.nodes, InlineContext::Html)?;
-                Ok(if is_bare { text } else { format!("<p>{text}</p>") })
+            BlockKind::Paragraph { align: None } if block.spelling.as_deref() == Some("bare") => {
+                self.text(&block.nodes, InlineContext::Html)
             }
-            BlockKind::Paragraph { align: Some(align) } => self.aligned("p", *align, None, &block.nodes),
+            BlockKind::Paragraph { align } => self.aligned("p", *align, None, &block.nodes),
             BlockKind::Heading1(data) | BlockKind::Heading2(data) | BlockKind::Heading3(data) => {
                 let level = data.level.unwrap_or(block.kind.heading().map_or(4, |(level, _)| level + 1));
-                if let Some(align) = data.align {
-                    return self.aligned(&format!("h{level}"), align, data.id.as_deref(), &block.nodes);
-                }
-                let mut out = format!("<h{level}");
-                if let Some(id) = &data.id {
-                    html::write_attribute(&mut out, "id", id);
-                }
-                let text = self.text(&block.nodes, InlineContext::Html)?;
-                Ok(format!("{out}>{text}</h{level}>"))
+                self.aligned(&format!("h{level}"), data.align, data.id.as_deref(), &block.nodes)
             }
             BlockKind::ListUnordered {} => Ok(format!("<ul>{}</ul>", self.rich_items(block)?)),
             BlockKind::ListOrdered { start: None } => Ok(format!("<ol>{}</ol>", self.rich_items(block)?)),
@@ -141,36 +109,7 @@ impl Printer {
             }
             BlockKind::Images { align: None, full_width: None, with_frame: None } => self.images(block),
             BlockKind::Code { .. } => self.pre(block),
-            BlockKind::ListTasks {}
-            | BlockKind::ListItem { .. }
-            | BlockKind::Divider {}
-            | BlockKind::Blockquote {}
-            | BlockKind::Hint { .. }
-            | BlockKind::CodeLine { .. }
-            | BlockKind::Math { .. }
-            | BlockKind::Images { .. }
-            | BlockKind::Image(_)
-            | BlockKind::File { .. }
-            | BlockKind::Drawing { .. }
-            | BlockKind::Embed { .. }
-            | BlockKind::ContentRef { .. }
-            | BlockKind::Expandable { .. }
-            | BlockKind::Tabs { .. }
-            | BlockKind::TabsItem { .. }
-            | BlockKind::Stepper {}
-            | BlockKind::StepperStep { .. }
-            | BlockKind::Columns { .. }
-            | BlockKind::Column { .. }
-            | BlockKind::Table(_)
-            | BlockKind::If { .. }
-            | BlockKind::ReusableContent { .. }
-            | BlockKind::Integration(_)
-            | BlockKind::Swagger { .. }
-            | BlockKind::OpenapiOperation { .. }
-            | BlockKind::OpenapiSchemas { .. }
-            | BlockKind::OpenapiWebhook { .. } => {
-                Err(self.invalid("must be a paragraph, heading, list, image or code at this position"))
-            }
+            _ => Err(self.invalid("must be a paragraph, heading, list, image or code at this position")),
         }
     }
 
@@ -273,7 +212,7 @@ impl Printer {
         }
         let has_options =
             title.is_some() || overflow.is_some() || line_numbers.is_some() || full_width.is_some();
-        let follows_list = matches!(before, Before::Block(block) if matches!(block.kind, BlockKind::ListUnordered {} | BlockKind::ListOrdered { .. } | BlockKind::ListTasks {}));
+        let follows_list = matches!(before, Before::Block(block) if block.kind.is_list());
         let is_indented = spelling == "    " && !has_options && syntax.is_none() && !follows_list;
         let has_edges = text.first().is_none_or(|line| line.trim_matches(SPACE).is_empty())
             || text.last().is_none_or(|line| line.trim_matches(SPACE).is_empty());
@@ -294,29 +233,17 @@ impl Printer {
         let BlockKind::Code { syntax, title, overflow, line_numbers, full_width } = &block.kind else {
             return Ok(String::new());
         };
-        let mut out = String::from("<pre");
-        if let Some(syntax) = syntax {
-            html::write_attribute(&mut out, "class", &format!("language-{syntax}"));
-        }
-        if let Some(title) = title {
-            html::write_attribute(&mut out, "data-title", title);
-        }
-        if let Some(overflow) = overflow {
-            html::write_attribute(&mut out, "data-overflow", &word(overflow));
-        }
-        for (name, value) in [("data-line-numbers", line_numbers), ("data-full-width", full_width)] {
-            match value {
-                Some(true) if name == "data-line-numbers" => out.push_str(" data-line-numbers"),
-                Some(value) => html::write_attribute(&mut out, name, &value.to_string()),
-                None => {}
-            }
-        }
-        out.push_str("><code");
-        if let Some(syntax) = syntax {
-            html::write_attribute(&mut out, "class", &format!("lang-{syntax}"));
-        }
-        out.push('>');
-
+        let class = |prefix: &str| syntax.as_ref().map(|syntax| format!("{prefix}-{syntax}"));
+        let opening = Opening::html("pre")
+            .optional("class", class("language"))
+            .optional("data-title", title.as_ref())
+            .optional("data-overflow", overflow.map(word));
+        let opening = match line_numbers {
+            Some(true) => opening.bare("data-line-numbers"),
+            other => opening.flag("data-line-numbers", *other),
+        };
+        let code = Opening::html("code").optional("class", class("lang"));
+        let mut out = opening.flag("data-full-width", *full_width).end() + &code.end();
         for (index, line) in self.children(block)?.into_iter().enumerate() {
             self.path.push(format!("nodes[{index}]"));
             let BlockKind::CodeLine { highlighted } = &line.kind else {
@@ -332,12 +259,8 @@ impl Printer {
     }
 
     fn code_text(&mut self, line: &Block) -> Result<String, Invalid> {
-        let text: Vec<Node> = line.nodes.clone();
-        let written = inlines::write(
-            &spelling::without(&text),
-            (inlines::Mode::Usual, InlineContext::Html),
-            &mut self.labels,
-        );
+        let nodes = spelling::without(&line.nodes);
+        let written = inlines::write(&nodes, inlines::Mode::Usual, InlineContext::Html, &mut self.labels);
         let has_break = |node: &Node| spelling::plain(std::slice::from_ref(node)).contains(['\n', '\r']);
         let is_plain = normal::inlines(&line.nodes).iter().all(|node| match node {
             Node::Text(text) => text.leaves.iter().all(|leaf| leaf.marks.is_empty()),

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use docs_model::{Block, Inline, InlineKind, Leaf, Mark, MarkColor, MarkKind, Node, TextNode};
+use docs_model::{Block, Inline, InlineKind, Leaf, Mark, MarkColor, MarkKind, Node};
 
 use super::super::{
     atoms,
@@ -16,6 +16,7 @@ use super::super::{
     inlines::{self, Rules},
     normal,
     notes::{LabelLog, Notes},
+    opening::Opening,
     rich, spelling, targets,
 };
 
@@ -95,7 +96,7 @@ pub(in super::super) fn print(nodes: &[Node], context: InlineContext, labels: &m
     let wanted = normal::inlines(nodes);
     for mode in [Mode::Spelled, Mode::Usual, Mode::Guarded] {
         let mut attempt = labels.clone();
-        let Some(written) = write(nodes, (mode, context), &mut attempt) else { continue };
+        let Some(written) = write(nodes, mode, context, &mut attempt) else { continue };
         if reads_as(&written, context, &wanted, labels) {
             *labels = attempt;
             return Some(written);
@@ -117,7 +118,8 @@ fn reads_as(written: &str, context: InlineContext, wanted: &[Node], labels: &Lab
 /// Prints nodes without checking that they read back equal.
 pub(in super::super) fn write(
     nodes: &[Node],
-    (mode, context): (Mode, InlineContext),
+    mode: Mode,
+    context: InlineContext,
     labels: &mut Labels,
 ) -> Option<String> {
     let mut writer =
@@ -360,12 +362,7 @@ impl Writer<'_> {
             || spelling == "a"
             || spelling.starts_with("<a ");
         if is_html {
-            let mut opening = String::from("<a");
-            html::write_attribute(&mut opening, "href", url);
-            if let Some(title) = title {
-                html::write_attribute(&mut opening, "title", title);
-            }
-            opening.push('>');
+            let opening = Opening::html("a").value("href", url).optional("title", title).end();
             let is_tag = |own: &&str| {
                 own.starts_with("<a ") && html::tag_at(own).is_some_and(|(_, length)| length == own.len())
             };
@@ -406,9 +403,8 @@ impl Writer<'_> {
     fn mention(&mut self, url: &str) {
         let name = url.trim_end_matches('/').rsplit('/').next().unwrap_or(url);
         if self.context == InlineContext::Html || self.mode == Mode::Guarded {
-            self.out.push_str("<a data-mention");
-            html::write_attribute(&mut self.out, "href", url);
-            self.out.push_str(&format!(">{}</a>", html::text(name)));
+            let opening = Opening::html("a").bare("data-mention").value("href", url).end();
+            self.out.push_str(&format!("{opening}{}</a>", html::text(name)));
             return;
         }
         let mut label = String::new();
@@ -508,11 +504,11 @@ fn color_tag(text: MarkColor, background: MarkColor) -> String {
 /// Prints text between HTML tags. Some footnotes are already consumed.
 pub(in super::super) fn rich(nodes: &[Node], taken: &LabelLog) -> Option<String> {
     let mut labels = Labels::default().at(taken);
-    write(nodes, (Mode::Usual, InlineContext::Html), &mut labels)
+    write(nodes, Mode::Usual, InlineContext::Html, &mut labels)
 }
 
 /// Prints the title of a column, which is text without marks.
 pub(in super::super) fn title(text: &str, context: InlineContext) -> Option<String> {
-    let nodes = [Node::Text(TextNode::new(vec![Leaf::new(text, Vec::new())]))];
-    write(&nodes, (Mode::Usual, context), &mut Labels::default())
+    let nodes = [Node::plain(text)];
+    write(&nodes, Mode::Usual, context, &mut Labels::default())
 }

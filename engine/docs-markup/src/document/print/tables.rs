@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use docs_model::{
-    Block, BlockKind, CardSize, CellAlign, CellValue, ContentRef, Fragment, TableColumn, TableColumnKind,
-    TableData, TableRecord, TableView,
+    Block, BlockKind, CardSize, CellAlign, CellValue, ContentRef, Fragment, SelectOption, TableColumn,
+    TableColumnKind, TableData, TableRecord, TableView,
 };
 
 use super::{
@@ -16,6 +16,7 @@ use super::{
         inlines::{self as markdown, Rules},
         invalid::Invalid,
         notes::Notes,
+        opening::Opening,
         pipes, rich, spelling, targets,
     },
     inlines::title,
@@ -62,11 +63,8 @@ impl Printer {
             self.path.push(format!("records.{id}"));
             out.push_str("<tr>");
             for column in row(&columns, record) {
-                out.push_str(&format!(
-                    "<td{}>{}</td>",
-                    alignment(column),
-                    self.cell(&fragments, record, column)?
-                ));
+                let tag = aligned(Opening::html("td"), column).end();
+                out.push_str(&format!("{tag}{}</td>", self.cell(&fragments, record, column)?));
             }
             out.push_str("</tr>");
             self.path.pop();
@@ -178,41 +176,27 @@ impl Printer {
     }
 
     fn table_tag(&self, block: &Block, data: &TableData) -> String {
-        let mut out = String::from("<table");
-        match &data.view {
-            TableView::Grid { hide_header, .. } => {
-                out.push_str(if *hide_header { " data-header-hidden" } else { "" });
-            }
-            TableView::Cards { card_size, hide_column_title, .. } => {
-                if *hide_column_title == Some(true) {
-                    out.push_str(" data-column-title-hidden");
-                }
-                if *card_size == CardSize::Large {
-                    out.push_str(" data-card-size=\"large\"");
-                }
-                out.push_str(" data-view=\"cards\"");
-            }
-        }
-        if let Some(full_width) = data.full_width {
-            html::write_attribute(&mut out, "data-full-width", &full_width.to_string());
-        }
-        out.push('>');
+        let tag = Opening::html("table");
+        let tag = match &data.view {
+            TableView::Grid { hide_header, .. } => tag.set("data-header-hidden", *hide_header),
+            TableView::Cards { card_size, hide_column_title, .. } => tag
+                .set("data-column-title-hidden", *hide_column_title == Some(true))
+                .optional("data-card-size", (*card_size == CardSize::Large).then_some("large"))
+                .value("data-view", "cards"),
+        };
+        let out = tag.flag("data-full-width", data.full_width).end();
         // The tag may contain additional unknown attributes, but the known ones must be equal.
         let same = |own: &str| cells::tag(own).is_some_and(|own| cells::tag(&out) == Some(own));
         block.spelling.as_deref().filter(|own| same(own)).map_or(out.clone(), str::to_owned)
     }
 
     fn head(&self, data: &TableData, column: &TableColumn) -> String {
-        let mut out = String::from("<th");
-        if let TableView::Grid { column_widths: Some(widths), .. } = &data.view
-            && let Some(width) = widths.get(&column.id)
-        {
-            html::write_attribute(&mut out, "width", &width.to_string());
-        }
-        out.push_str(&alignment(column));
-        if !data.view.columns().contains(&column.id) {
-            out.push_str(" data-hidden");
-        }
+        let width = match &data.view {
+            TableView::Grid { column_widths: Some(widths), .. } => widths.get(&column.id).map(f64::to_string),
+            _ => None,
+        };
+        let mut tag = aligned(Opening::html("th").optional("width", width), column);
+        tag = tag.set("data-hidden", !data.view.columns().contains(&column.id));
         if let TableView::Cards { target_definition, cover_definition, cover_definition_dark, .. } =
             &data.view
         {
@@ -222,42 +206,34 @@ impl Printer {
                 ("data-card-cover-dark", cover_definition_dark),
             ];
             for (name, role) in roles {
-                if role.as_ref() == Some(&column.id) {
-                    out.push_str(&format!(" {name}"));
-                }
+                tag = tag.set(name, role.as_ref() == Some(&column.id));
             }
         }
         let mut select = String::new();
-        match &column.kind {
-            TableColumnKind::Text { .. } => {}
-            TableColumnKind::Number => out.push_str(" data-type=\"number\""),
-            TableColumnKind::Checkbox => out.push_str(" data-type=\"checkbox\""),
-            TableColumnKind::Files => out.push_str(" data-type=\"files\""),
+        tag = match &column.kind {
+            TableColumnKind::Text { .. } => tag,
+            TableColumnKind::Number => tag.value("data-type", "number"),
+            TableColumnKind::Checkbox => tag.value("data-type", "checkbox"),
+            TableColumnKind::Files => tag.value("data-type", "files"),
             TableColumnKind::Users { multiple } => {
-                out.push_str(if *multiple {
-                    " data-type=\"users\" data-multiple"
-                } else {
-                    " data-type=\"users\""
-                });
+                tag.value("data-type", "users").set("data-multiple", *multiple)
             }
             TableColumnKind::Rating { max } => {
-                out.push_str(&format!(" data-type=\"rating\" data-max=\"{max}\""));
+                tag.value("data-type", "rating").value("data-max", max.to_string())
             }
             TableColumnKind::Select { multiple, options } => {
-                select.push_str(if *multiple { "<select multiple>" } else { "<select>" });
-                for option in options {
-                    select.push_str("<option");
-                    html::write_attribute(&mut select, "value", &option.value);
-                    html::write_attribute(&mut select, "label", &option.label);
-                    html::write_attribute(&mut select, "color", &option.color);
-                    select.push_str("></option>");
+                select = Opening::html("select").set("multiple", *multiple).end();
+                for SelectOption { value, label, color } in options {
+                    let option = Opening::html("option").value("value", value).value("label", label);
+                    select.extend([&option.value("color", color).end(), "</option>"]);
                 }
                 select.push_str("</select>");
+                tag
             }
-            TableColumnKind::ContentRef => out.push_str(" data-type=\"content-ref\""),
-            TableColumnKind::Image => out.push_str(" data-type=\"image\""),
-        }
-        format!("{out}>{}{select}</th>", self.title(column, InlineContext::Html))
+            TableColumnKind::ContentRef => tag.value("data-type", "content-ref"),
+            TableColumnKind::Image => tag.value("data-type", "image"),
+        };
+        format!("{}{}{select}</th>", tag.end(), self.title(column, InlineContext::Html))
     }
 
     fn fragment<'b>(
@@ -332,17 +308,10 @@ fn row<'c>(columns: &'c [&'c TableColumn], record: &TableRecord) -> &'c [&'c Tab
     &columns[..count.min(columns.len())]
 }
 
-fn alignment(column: &TableColumn) -> String {
-    let mut out = String::new();
-    if let TableColumnKind::Text { text_alignment, vertical_alignment } = &column.kind {
-        if *text_alignment != CellAlign::Left {
-            html::write_attribute(&mut out, "align", &word(text_alignment));
-        }
-        if let Some(vertical) = vertical_alignment {
-            html::write_attribute(&mut out, "valign", &word(vertical));
-        }
-    }
-    out
+fn aligned(tag: Opening, column: &TableColumn) -> Opening {
+    let TableColumnKind::Text { text_alignment, vertical_alignment } = &column.kind else { return tag };
+    let align = Some(text_alignment).filter(|align| **align != CellAlign::Left);
+    tag.optional("align", align.map(word)).optional("valign", vertical_alignment.map(word))
 }
 
 /// Returns `true` if a value is valid in a column.
@@ -356,10 +325,9 @@ fn is_fit(value: &CellValue, kind: &TableColumnKind) -> bool {
 /// Prints a cell other than text in canonical form.
 pub(in super::super) fn cell(value: &CellValue, kind: &TableColumnKind) -> Option<String> {
     let name = |url: &str| html::text(url.trim_end_matches('/').rsplit('/').next().unwrap_or(url));
-    let link = |url: &str, more: &str| {
-        let mut out = String::from("<a");
-        html::write_attribute(&mut out, "href", url);
-        format!("{out}{more}>{}</a>", name(url))
+    let link = |url: &str, fit: Option<&String>| {
+        let tag = Opening::html("a").value("href", url).optional("data-object-fit", fit).end();
+        format!("{tag}{}</a>", name(url))
     };
     Some(match (value, kind) {
         (CellValue::Empty(()), _) => String::new(),
@@ -367,29 +335,24 @@ pub(in super::super) fn cell(value: &CellValue, kind: &TableColumnKind) -> Optio
             number.to_string()
         }
         (CellValue::Checked(checked), TableColumnKind::Checkbox) => checked.to_string(),
-        (CellValue::Ids(ids), TableColumnKind::Files) => ids.iter().map(|id| link(&file(id), "")).collect(),
+        (CellValue::Ids(ids), TableColumnKind::Files) => ids.iter().map(|id| link(&file(id), None)).collect(),
         (CellValue::Ids(ids), TableColumnKind::Users { .. }) => {
-            ids.iter().map(|id| link(&format!("/users/{id}"), "")).collect()
+            ids.iter().map(|id| link(&format!("/users/{id}"), None)).collect()
         }
         (CellValue::Ids(ids), TableColumnKind::Select { options, .. }) => {
             let one = |id: &String| {
                 let label =
                     options.iter().find(|option| option.value == *id).map_or(id, |option| &option.label);
-                let mut out = String::from("<span");
-                html::write_attribute(&mut out, "data-option", id);
-                format!("{out}>{}</span>", html::text(label))
+                let tag = Opening::html("span").value("data-option", id).end();
+                format!("{tag}{}</span>", html::text(label))
             };
             ids.iter().map(one).collect()
         }
         (CellValue::Reference(target), TableColumnKind::ContentRef | TableColumnKind::Image) => {
-            link(&targets::write(target), "")
+            link(&targets::write(target), None)
         }
         (CellValue::Image { target, object_fit }, TableColumnKind::Image) => {
-            let mut more = String::new();
-            if let Some(fit) = object_fit {
-                html::write_attribute(&mut more, "data-object-fit", fit);
-            }
-            link(&targets::write(target), &more)
+            link(&targets::write(target), object_fit.as_ref())
         }
         _ => return None,
     })

@@ -1,14 +1,16 @@
 //! Printing of blocks in tag notation.
 
-use docs_model::{Block, BlockKind, BlockTag, ContentRef, IntegrationData};
+use docs_model::{Block, BlockKind, BlockTag, ContentRef};
 
 use super::{
     super::{
         attributes::{length_text, word},
         escape::{self, InlineContext},
         invalid::Invalid,
-        normal, tag_kinds,
-        tags::{self, Tag},
+        normal,
+        opening::Opening,
+        tag_kinds,
+        tags::Tag,
         targets,
     },
     inlines::title,
@@ -18,71 +20,35 @@ use crate::syntax::tag;
 
 /// Returns the canonical opening tag of a block, or `None` for a block without a tag.
 pub(in super::super) fn opening(block: &Block) -> Option<String> {
-    let mut out = Values(format!("{{% {}", block.kind.form().tag?.name()));
-    values(&block.kind, &mut out)?;
-    Some(out.0 + " %}")
-}
-
-/// The attributes after the name of a tag.
-struct Values(String);
-
-impl Values {
-    fn value(&mut self, name: &str, value: &str) -> &mut Self {
-        tags::attribute(&mut self.0, name, value);
-        self
-    }
-
-    fn optional(&mut self, name: &str, value: Option<&str>) -> &mut Self {
-        value.map(|value| self.value(name, value));
-        self
-    }
-
-    fn flag(&mut self, name: &str, value: Option<bool>) -> &mut Self {
-        value.map(|value| self.value(name, &value.to_string()));
-        self
-    }
-
-    /// Writes an attribute without a name.
-    fn bare(&mut self, written: &str) -> &mut Self {
-        self.0.extend([" ", written]);
-        self
-    }
-
-    /// Writes the rest of the tag name of an integration, and the properties that its block is rendered from.
-    fn integration(&mut self, data: &IntegrationData) -> &mut Self {
-        self.0.push_str(&format!("{}/{}", data.integration, data.block));
-        for (name, value) in &data.props {
-            self.value(name, &tag_kinds::property_text(value));
-        }
-        self.optional("url", data.url.as_deref()).flag("fullWidth", data.full_width)
-    }
-
-    fn target(&mut self, name: &str, target: &ContentRef) -> &mut Self {
-        self.value(name, &targets::write(target))
-    }
+    let name = block.kind.form().tag?.name();
+    let tag = match &block.kind {
+        BlockKind::Integration(data) => Opening::tag(&format!("{name}{}/{}", data.integration, data.block)),
+        _ => Opening::tag(name),
+    };
+    values(&block.kind, tag).map(Opening::end)
 }
 
 /// Writes the attributes of a block after its tag name. Returns `None` for a block without a tag, or with a reference
 /// of the wrong kind.
-fn values(kind: &BlockKind, out: &mut Values) -> Option<()> {
-    match kind {
-        BlockKind::Hint { style, icon } => out.value("style", &word(style)).optional("icon", icon.as_deref()),
+fn values(kind: &BlockKind, out: Opening) -> Option<Opening> {
+    Some(match kind {
+        BlockKind::Hint { style, icon } => out.value("style", word(style)).optional("icon", icon.as_ref()),
         BlockKind::Code { title, overflow, line_numbers, full_width, .. } => out
-            .optional("title", title.as_deref())
-            .optional("overflow", overflow.map(word).as_deref())
+            .optional("title", title.as_ref())
+            .optional("overflow", overflow.map(word))
             .flag("lineNumbers", *line_numbers)
             .flag("fullWidth", *full_width),
         BlockKind::Tabs { full_width } | BlockKind::Columns { full_width } => {
             out.flag("fullWidth", *full_width)
         }
         BlockKind::TabsItem { title, icon } => {
-            out.optional("title", title.as_deref()).optional("icon", icon.as_deref())
+            out.optional("title", title.as_ref()).optional("icon", icon.as_ref())
         }
         BlockKind::Stepper {} => out,
-        BlockKind::StepperStep { icon } => out.optional("icon", icon.as_deref()),
+        BlockKind::StepperStep { icon } => out.optional("icon", icon.as_ref()),
         BlockKind::Column { width, vertical_alignment } => out
-            .optional("width", width.as_ref().map(length_text).as_deref())
-            .optional("valign", vertical_alignment.map(word).as_deref()),
+            .optional("width", width.as_ref().map(length_text))
+            .optional("valign", vertical_alignment.map(word)),
         BlockKind::If { expression } => out.bare(expression),
         BlockKind::ReusableContent { target } => {
             out.bare(&format!("\"{}\"", tag::escaped(&targets::write(target), '"')))
@@ -90,7 +56,12 @@ fn values(kind: &BlockKind, out: &mut Values) -> Option<()> {
         BlockKind::File { target } => out.target("src", target),
         BlockKind::Embed { url, full_width } => out.value("url", url).flag("fullWidth", *full_width),
         BlockKind::ContentRef { target } => out.target("url", target),
-        BlockKind::Integration(data) => out.integration(data),
+        BlockKind::Integration(data) => {
+            let properties = data.props.iter();
+            let out =
+                properties.fold(out, |out, (name, value)| out.value(name, tag_kinds::property_text(value)));
+            out.optional("url", data.url.as_ref()).flag("fullWidth", data.full_width)
+        }
         BlockKind::Swagger { path, method, target, expanded, full_width } => out
             .target("src", target)
             .value("path", path)
@@ -104,27 +75,10 @@ fn values(kind: &BlockKind, out: &mut Values) -> Option<()> {
             out.value("spec", spec(target)?).value("name", name).value("method", method)
         }
         BlockKind::OpenapiSchemas { schemas, grouped, target } => {
-            out.value("spec", spec(target)?).value("schemas", &schemas.join(",")).flag("grouped", *grouped)
+            out.value("spec", spec(target)?).value("schemas", schemas.join(",")).flag("grouped", *grouped)
         }
-        BlockKind::Paragraph { .. }
-        | BlockKind::Heading1(_)
-        | BlockKind::Heading2(_)
-        | BlockKind::Heading3(_)
-        | BlockKind::ListUnordered {}
-        | BlockKind::ListOrdered { .. }
-        | BlockKind::ListTasks {}
-        | BlockKind::ListItem { .. }
-        | BlockKind::Divider {}
-        | BlockKind::Blockquote {}
-        | BlockKind::CodeLine { .. }
-        | BlockKind::Math { .. }
-        | BlockKind::Images { .. }
-        | BlockKind::Image(_)
-        | BlockKind::Drawing { .. }
-        | BlockKind::Expandable { .. }
-        | BlockKind::Table(_) => return None,
-    };
-    Some(())
+        _ => return None,
+    })
 }
 
 fn spec(target: &ContentRef) -> Option<&str> {

@@ -71,7 +71,7 @@ fn check_dense(part: &str, times: usize) {
     let text = part.repeat(times);
     let (document, written) = stable(&text);
     let mut blocks = 0;
-    document.nodes.iter().for_each(|block| keys::visit(block, &mut |_| blocks += 1));
+    document.nodes.iter().for_each(|block| block.visit(&mut |_| blocks += 1));
     assert!(blocks < MOST_BLOCKS, "{part:?}: {blocks}");
     let words = |text: &str| text.split_whitespace().collect::<String>();
     assert_eq!(words(&written), words(&text), "{part:?}");

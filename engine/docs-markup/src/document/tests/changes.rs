@@ -253,6 +253,6 @@ fn every_block_has_a_key_of_its_own() {
     );
     let mut found = std::collections::HashSet::new();
     let mut add = |block: &Block| assert!(found.insert(block.key.clone().expect("a key")));
-    document.nodes.iter().for_each(|block| super::super::keys::visit(block, &mut add));
+    document.nodes.iter().for_each(|block| block.visit(&mut add));
     assert_eq!(found.len(), 13);
 }
