@@ -72,25 +72,30 @@ pub fn translated_markdown(markdown: &str, mut translation: impl FnMut(&str) -> 
     // Only one tree exists at a time. Of the previous one, only the fingerprints of the blocks are retained.
     let mut after = std::mem::replace(&mut source.document, Document::new(Vec::new()));
     Walk { act: &mut translation }.blocks(&mut after.nodes);
-    let written = written((&source, markdown), &before, after);
+    let written = written(&source, markdown, &before, after);
     written.ok().filter(|text| check_page_size(text).is_ok()).unwrap_or_else(|| markdown.to_owned())
 }
 
 /// Returns the text of a document that replaces a parsed one, with those of its new blocks that can be printed.
-fn written(read: (&Source<'_>, &str), before: &[String], mut after: Document) -> Result<String, Invalid> {
-    if let Ok(Some(text)) = edited(read, before, &after) {
+fn written(
+    source: &Source<'_>,
+    markdown: &str,
+    before: &[String],
+    mut after: Document,
+) -> Result<String, Invalid> {
+    if let Ok(Some(text)) = edited(source, markdown, before, &after) {
         return Ok(text);
     }
     let lost = without_print(before, &mut after);
     if !lost.is_empty() {
-        let mut old = parse(read.1);
+        let mut old = parse(markdown);
         for at in lost {
             if let (Some(old), Some(new)) = (old.nodes.get_mut(at), after.nodes.get_mut(at)) {
                 std::mem::swap(old, new);
             }
         }
         drop(old);
-        if let Some(text) = edited(read, before, &after)? {
+        if let Some(text) = edited(source, markdown, before, &after)? {
             return Ok(text);
         }
     }
@@ -152,14 +157,10 @@ impl Walk<'_> {
             {
                 *id = Some(anchor);
             }
+            self.fragments(block.fragments.as_deref_mut().unwrap_or_default());
         } else {
-            for node in &mut block.nodes {
-                if let Node::Block(block) = node {
-                    self.block(block);
-                }
-            }
+            block.children_mut().for_each(|block| self.block(block));
         }
-        self.fragments(block.fragments.as_deref_mut().unwrap_or_default());
     }
 
     fn fragments(&mut self, fragments: &mut [Fragment]) {

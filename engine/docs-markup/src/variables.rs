@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use docs_model::{MAX_VARIABLE_TEXT, VariableValue};
+use serde_json::Value;
 
 /// The first violation of a rule for variables.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -16,9 +17,7 @@ pub struct NotVariables(String);
 /// The first invalid variable.
 pub fn check_variables(variables: &BTreeMap<String, VariableValue>) -> Result<(), NotVariables> {
     for (name, value) in variables {
-        let named = name.starts_with(|c: char| c.is_ascii_alphabetic())
-            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-        if !named {
+        if !is_name(name) {
             return Err(NotVariables(format!(
                 "must have names of a letter followed by letters, digits and `_`, has `{name}`"
             )));
@@ -32,4 +31,20 @@ pub fn check_variables(variables: &BTreeMap<String, VariableValue>) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Returns `true` if a text is valid as the name of a variable.
+pub(crate) fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+/// Converts a value of YAML; returns `None` for null, lists and maps.
+pub(crate) fn variable(value: Value) -> Option<VariableValue> {
+    match value {
+        Value::String(text) => Some(VariableValue::Text(text)),
+        Value::Bool(value) => Some(VariableValue::Boolean(value)),
+        Value::Number(number) => Some(VariableValue::Number(number)),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
 }

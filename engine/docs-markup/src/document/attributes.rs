@@ -15,6 +15,12 @@ pub(super) fn word<T: serde::Serialize>(value: T) -> String {
     }
 }
 
+/// Parses an attribute that may be absent. Returns `None` for an invalid value.
+#[expect(clippy::option_option, reason = "an absent and an invalid value differ")]
+pub(super) fn optional<T>(value: Option<&str>, read: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
+    value.map_or(Some(None), |value| read(value).map(Some))
+}
+
 /// Parses a length, such as `375` or `50%`.
 pub(super) fn length(text: &str) -> Option<Length> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

@@ -17,8 +17,8 @@ use super::{
     notes::Notes,
     print::{self, Labels},
     reader::Reader,
-    simple_blocks::{fenced, is_list, is_verbatim, paragraph, verbatim, verbatim_run},
-    spelling,
+    simple_blocks::{fenced, is_list, paragraph, verbatim, verbatim_run},
+    spelling::{self, is_verbatim},
     work::{self, Portion},
 };
 
@@ -244,6 +244,11 @@ const fn standing(kind: &ChunkKind<'_>) -> Standing {
 }
 
 impl Text {
+    /// Creates a text whose blocks may read differently together.
+    pub(super) fn new(blocks: Vec<Block>, lines: Vec<Range<usize>>, notes: Vec<TakenNote>) -> Self {
+        Self { blocks, lines, notes, is_usual: false, is_independent: false, is_full: false }
+    }
+
     /// Unreferenced footnote definitions remain at their position.
     fn keep(&mut self, kept: Vec<KeptNote>, takers: &HashMap<String, usize>, lines: &[Line<'_>]) {
         let mut unused = Vec::new();

@@ -145,7 +145,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         }
         if let Some((level, text)) = heading(text) {
             self.at += 1;
-            return ChunkKind::Heading(level, text, false);
+            return ChunkKind::Heading(level, text.to_owned(), false);
         }
         if is_divider(text) {
             self.at += 1;

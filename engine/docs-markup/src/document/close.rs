@@ -4,12 +4,11 @@
 //! The old and the new document are both printed. Their differences are applied to the old text at the corresponding
 //! positions. Where the old text is not in printed form, the new text takes precedence.
 
-use docs_model::{Block, BlockKind, Document, Fragment, Node};
+use docs_model::{Block, BlockKind, Document};
 
 use super::{
     comparison::is_same,
     print::{self, Raw},
-    simple_blocks::is_verbatim,
     source::parse,
     spelling,
 };
@@ -82,22 +81,13 @@ impl Distance {
 
 /// Returns a block without spellings, except verbatim parts.
 fn plain(block: &Block) -> Block {
-    let fragment = |own: &Fragment| Fragment { nodes: own.nodes.iter().map(plain).collect(), ..own.clone() };
-    let nodes = block.nodes.iter().map(|node| match node {
-        Node::Block(block) => Node::Block(plain(block)),
-        other => other.clone(),
+    let mut bare = spelling::bare(block);
+    bare.visit_mut(&mut |block| {
+        if let BlockKind::Table(table) = &mut block.kind {
+            spelling::clear_in(table);
+        }
     });
-    let mut kind = block.kind.clone();
-    if let BlockKind::Table(table) = &mut kind {
-        spelling::clear_in(table);
-    }
-    Block {
-        kind,
-        spelling: block.spelling.clone().filter(|_| is_verbatim(block)),
-        nodes: spelling::without(&nodes.collect::<Vec<_>>()),
-        fragments: block.fragments.as_ref().map(|own| own.iter().map(fragment).collect()),
-        ..block.clone()
-    }
+    bare
 }
 
 /// Merges `own` with the changes from `base` to `new`.

@@ -155,7 +155,7 @@ pub(super) fn html_text(out: &mut String, text: &str) {
 pub(super) fn destination(url: &str) -> String {
     let is_pointed =
         url.is_empty() || url.chars().any(|c| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>'));
-    let is_balanced = balanced(url);
+    let is_balanced = is_balanced(url);
     let mut out = String::with_capacity(url.len() + 2);
     let mut chars = url.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -174,7 +174,8 @@ pub(super) fn destination(url: &str) -> String {
     if is_pointed { format!("<{out}>") } else { out }
 }
 
-fn balanced(text: &str) -> bool {
+/// Returns `true` if each parenthesis of a text is paired.
+pub(crate) fn is_balanced(text: &str) -> bool {
     let mut depth = 0_usize;
     for c in text.chars() {
         match c {

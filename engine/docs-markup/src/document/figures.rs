@@ -1,13 +1,13 @@
 //! Blocks in HTML notation: images, expandables, aligned text and code with highlighted lines.
 
 use docs_model::{
-    Block, BlockKind, CodeOverflow, Fragment, HeadingData, ImageAlign, ImageData, Inline, InlineKind, Leaf,
-    MarkKind, Node, TextAlign, TextNode,
+    Block, BlockKind, Fragment, HeadingData, ImageAlign, ImageData, Inline, InlineKind, MarkKind, Node,
+    TextAlign,
 };
 
 use super::{
     atoms::picture_parts,
-    attributes::{length, read_word},
+    attributes::{length, optional, read_word},
     escape,
     html::{self, Element, Html, Open},
     lines::{self, Line},
@@ -78,8 +78,8 @@ fn image(open: &Open<'_>) -> Option<ImageData> {
     Some(ImageData {
         target: targets::read(open.get("src")?),
         dark: None,
-        width: open.get("width").map(length).map_or(Some(None), |length| length.map(Some))?,
-        height: open.get("height").map(length).map_or(Some(None), |length| length.map(Some))?,
+        width: optional(open.get("width"), length)?,
+        height: optional(open.get("height"), length)?,
         alt: open.get("alt").filter(|alt| !alt.is_empty()).map(str::to_owned),
     })
 }
@@ -102,9 +102,7 @@ pub(super) fn image_of(kind: &InlineKind, source: &str) -> Block {
         height: None,
         alt: alt.clone(),
     };
-    let caption = caption
-        .iter()
-        .map(|text| paragraph(vec![Node::Text(TextNode::new(vec![Leaf::new(text.clone(), Vec::new())]))]));
+    let caption = caption.iter().map(|text| paragraph(vec![Node::plain(text)]));
     let image = Block::with_fragments(
         BlockKind::Image(Box::new(data)),
         vec![simple_blocks::caption(caption.collect())],
@@ -237,10 +235,7 @@ pub(super) fn pre(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Bloc
     let language = open.get("class").map(|class| class.strip_prefix("language-"));
     let inner = code.open.get("class").map(|class| class.strip_prefix("lang-"));
     let same = language == inner && code.name() == "code" && code.open.has_only(&["class"]);
-    let syntax = match language {
-        Some(language) => Some(language?.to_owned()),
-        None => None,
-    };
+    let syntax = optional(open.get("class"), |class| class.strip_prefix("language-").map(str::to_owned))?;
     let mut lines = CodeLines { lines: vec![Vec::new()], marked: vec![false] };
     lines.read(&code.children, reader)?;
     if lines.lines.last().is_some_and(Vec::is_empty) {
@@ -249,12 +244,9 @@ pub(super) fn pre(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Bloc
     let kind = BlockKind::Code {
         syntax,
         title: open.get("data-title").map(str::to_owned),
-        overflow: open
-            .get("data-overflow")
-            .map(read_word::<CodeOverflow>)
-            .map_or(Some(None), |it| it.map(Some))?,
-        line_numbers: flag(open, "data-line-numbers")?,
-        full_width: flag(open, "data-full-width")?,
+        overflow: optional(open.get("data-overflow"), read_word)?,
+        line_numbers: optional(open.get("data-line-numbers"), flag)?,
+        full_width: optional(open.get("data-full-width"), flag)?,
     };
     reader.left = reader.left.saturating_sub(lines.lines.len());
     let nodes = lines.lines.into_iter().zip(lines.marked).map(|(nodes, marked)| {
@@ -266,12 +258,8 @@ pub(super) fn pre(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Bloc
 }
 
 /// Parses a Boolean attribute. An attribute without a value is `true`.
-fn flag(open: &Open<'_>, name: &str) -> Option<Option<bool>> {
-    match open.get(name) {
-        None => Some(None),
-        Some("") => Some(Some(true)),
-        Some(value) => value.parse().ok().map(Some),
-    }
+fn flag(value: &str) -> Option<bool> {
+    if value.is_empty() { Some(true) } else { value.parse().ok() }
 }
 
 /// The lines of code within HTML.
@@ -320,7 +308,7 @@ impl CodeLines {
             if let (false, Some(last)) = (line.is_empty(), self.lines.last_mut()) {
                 // Most lines consist of one text node.
                 last.reserve_exact(1);
-                last.push(Node::Text(TextNode::new(vec![Leaf::new(line, Vec::new())])));
+                last.push(Node::plain(line));
             }
         }
     }

@@ -1,6 +1,9 @@
 //! Computed data of blocks: their keys and anchors.
 
-use std::{collections::HashMap, io::Write};
+use std::{
+    collections::HashMap,
+    io::{BufWriter, Write},
+};
 
 use docs_model::{BASE32, Block, BlockKind, BlockMeta, CellValue, Document, Fragment, Leaf, Node, TextNode};
 
@@ -27,40 +30,15 @@ pub(super) fn content(block: &Block) -> String {
 
 /// Returns the hash of a block's content, and the hash of the content with its spelling.
 pub(super) fn digests(block: &Block) -> (blake3::Hash, blake3::Hash) {
-    let mut whole = Whole { hasher: blake3::Hasher::new(), text: Vec::with_capacity(WHOLE) };
+    let mut whole = BufWriter::with_capacity(WHOLE, blake3::Hasher::new());
     // Neither serializing a block nor hashing fails.
     let _ = serde_json::to_writer(&mut whole, block);
-    (hash(block), whole.hasher.update(&whole.text).finalize())
+    let _ = whole.flush();
+    (hash(block), whole.get_ref().finalize())
 }
 
-/// Hashes the JSON of a block, which is complete and arrives in small pieces.
-struct Whole {
-    hasher: blake3::Hasher,
-    /// The buffered text.
-    text: Vec<u8>,
-}
-
-/// Size of the buffer, in bytes.
+/// Size of the buffer for hashing, in bytes. The JSON of a block arrives in small pieces.
 const WHOLE: usize = 4 * 1024;
-
-impl Write for Whole {
-    fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
-        if self.text.len() + text.len() > WHOLE {
-            self.hasher.update(&self.text);
-            self.text.clear();
-        }
-        if text.len() > WHOLE {
-            self.hasher.update(text);
-        } else {
-            self.text.extend_from_slice(text);
-        }
-        Ok(text.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 fn encoded(hash: &blake3::Hash) -> String {
     let mut key = BASE32.encode(&hash.as_bytes()[..KEY * 5 / 8]);

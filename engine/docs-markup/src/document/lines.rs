@@ -43,7 +43,7 @@ impl<'a> Line<'a> {
     /// Returns the line from a byte on. Tabs after it keep their width.
     pub(super) fn from(&self, byte: usize) -> Line<'a> {
         let column = column(&self.text[..byte]);
-        Line { text: moved(&self.text, byte, (column, column)), ..*self }
+        Line { text: moved(&self.text, byte, column, column), ..*self }
     }
 
     /// Returns the line as a lazy continuation line.
@@ -75,16 +75,16 @@ fn strip<'a>(text: &Cow<'a, str>, columns: usize) -> Cow<'a, str> {
     let mut column = 0;
     for (at, b) in text.bytes().enumerate() {
         if column >= columns || !matches!(b, b' ' | b'\t') {
-            return moved(text, at, (column, column.min(columns)));
+            return moved(text, at, column, column.min(columns));
         }
         column += if b == b'\t' { TAB - column % TAB } else { 1 };
     }
-    moved(text, text.len(), (column, column.min(columns)))
+    moved(text, text.len(), column, column.min(columns))
 }
 
 /// Returns the rest of a text after a byte at a column, with its leading white space starting at an earlier column.
 /// Tabs that would change their width are replaced by spaces.
-fn moved<'a>(text: &Cow<'a, str>, at: usize, (column, start): (usize, usize)) -> Cow<'a, str> {
+fn moved<'a>(text: &Cow<'a, str>, at: usize, column: usize, start: usize) -> Cow<'a, str> {
     let rest = &text[at..];
     let space = &rest[..rest.len() - rest.trim_start_matches([' ', '\t']).len()];
     if column == start && (start % TAB == 0 || !space.contains('\t')) {
@@ -139,7 +139,7 @@ pub(super) fn join(lines: &[Line<'_>]) -> String {
 }
 
 /// Parses the opening of a fence: the character, its count, and the info string.
-pub(super) fn fence(text: &str) -> Option<(char, usize, &str)> {
+pub(crate) fn fence(text: &str) -> Option<(char, usize, &str)> {
     let trimmed = text.trim_start_matches(SPACE);
     let mark = trimmed.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let length = trimmed.len() - trimmed.trim_start_matches(mark).len();

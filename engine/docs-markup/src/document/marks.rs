@@ -31,67 +31,14 @@ pub(super) fn html_end(text: &str) -> Option<&'static str> {
 }
 
 /// Elements that begin a block.
+#[rustfmt::skip] // One name a line would hide the list.
 const BLOCKS: [&str; 60] = [
-    "address",
-    "article",
-    "aside",
-    "base",
-    "basefont",
-    "blockquote",
-    "body",
-    "caption",
-    "center",
-    "col",
-    "colgroup",
-    "dd",
-    "details",
-    "dialog",
-    "dir",
-    "div",
-    "dl",
-    "dt",
-    "fieldset",
-    "figcaption",
-    "figure",
-    "footer",
-    "form",
-    "frame",
-    "frameset",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "head",
-    "header",
-    "hr",
-    "html",
-    "iframe",
-    "legend",
-    "li",
-    "link",
-    "main",
-    "menu",
-    "menuitem",
-    "nav",
-    "noframes",
-    "ol",
-    "optgroup",
-    "option",
-    "p",
-    "param",
-    "section",
-    "summary",
-    "table",
-    "tbody",
-    "td",
-    "tfoot",
-    "th",
-    "thead",
-    "title",
-    "tr",
-    "ul",
+    "address", "article", "aside", "base", "basefont", "blockquote", "body", "caption", "center", "col",
+    "colgroup", "dd", "details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure",
+    "footer", "form", "frame", "frameset", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr",
+    "html", "iframe", "legend", "li", "link", "main", "menu", "menuitem", "nav", "noframes", "ol",
+    "optgroup", "option", "p", "param", "section", "summary", "table", "tbody", "td", "tfoot", "th",
+    "thead", "title", "tr", "ul",
 ];
 
 pub(super) fn is_named_block(text: &str) -> bool {
@@ -114,7 +61,7 @@ pub(super) fn is_closing(text: &str) -> bool {
 }
 
 /// Parses an ATX heading into its level and text.
-pub(super) fn heading(text: &str) -> Option<(u8, String)> {
+pub(crate) fn heading(text: &str) -> Option<(u8, &str)> {
     let trimmed = text.trim_matches(SPACE);
     let level = trimmed.len() - trimmed.trim_start_matches('#').len();
     let rest = &trimmed[level..];
@@ -125,11 +72,11 @@ pub(super) fn heading(text: &str) -> Option<(u8, String)> {
     let bare = rest.trim_end_matches('#');
     let rest =
         if bare.is_empty() || bare.ends_with([' ', '\t']) { bare.trim_end_matches(SPACE) } else { rest };
-    Some((u8::try_from(level).ok()?, rest.to_owned()))
+    Some((u8::try_from(level).ok()?, rest))
 }
 
 /// Parses the underline of a setext heading into its level.
-pub(super) fn underline(text: &str) -> Option<u8> {
+pub(crate) fn underline(text: &str) -> Option<u8> {
     let mark = text.trim_matches(SPACE);
     match mark.bytes().next()? {
         b'=' => mark.bytes().all(|b| b == b'=').then_some(1),
@@ -142,7 +89,8 @@ const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n')
 }
 
-pub(super) fn is_divider(text: &str) -> bool {
+/// Returns `true` for `***`, `- - -` or `___`.
+pub(crate) fn is_divider(text: &str) -> bool {
     let Some(mark) = text.bytes().find(|b| !is_space(*b)).filter(|b| matches!(b, b'*' | b'-' | b'_')) else {
         return false;
     };

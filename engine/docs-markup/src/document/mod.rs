@@ -21,6 +21,7 @@
 
 mod atoms;
 mod attributes;
+mod block_texts;
 mod blocks;
 mod builder;
 mod cells;
@@ -37,7 +38,6 @@ mod invalid;
 mod keys;
 mod limits;
 mod lines;
-mod markdown;
 mod marks;
 mod memory;
 mod memory_budget;
@@ -69,14 +69,21 @@ mod whole;
 mod work;
 mod write;
 
-pub(crate) use self::markdown::{edited, said};
 pub use self::{
+    block_texts::{block_text, block_texts},
     comparison::is_same,
     invalid::Invalid,
-    markdown::{block_text, block_texts, revert_blocks, update, update_blocks},
     memory::memory,
-    simple_blocks::is_verbatim,
+    revert::revert_blocks,
     source::{Source, parse},
+    spelling::is_verbatim,
     texts::{OutlineItem, Section, outline, plain_text, sections},
+    update::{update, update_blocks},
     write::{check, print},
+};
+pub(crate) use self::{
+    escape::is_balanced,
+    lines::fence,
+    marks::{heading, is_divider, underline},
+    update::{edited, said},
 };

@@ -1,8 +1,11 @@
 //! Normalization of nodes for comparison: removes keys, spellings and empty content.
 
-use docs_model::{Block, BlockKind, ContentRef, Fragment, Inline, InlineKind, Leaf, Mark, Node, TextNode};
+use docs_model::{Block, BlockKind, ContentRef, Fragment, Inline, InlineKind, Leaf, Mark, Node};
 
-use super::{spelling, targets};
+use super::{
+    spelling::{self, is_verbatim},
+    targets,
+};
 
 /// Normalizes inline nodes: merges leaves with equal marks and removes empty ones.
 pub(super) fn inlines(nodes: &[Node]) -> Vec<Node> {
@@ -24,21 +27,10 @@ fn is_empty(own: &Block) -> bool {
 }
 
 fn add(out: &mut Vec<Node>, leaf: &Leaf) {
-    if leaf.text.is_empty() {
-        return;
-    }
     let mut marks: Vec<Mark> = leaf.marks.iter().map(|mark| Mark { spelling: None, ..*mark }).collect();
     marks.sort_by_key(|mark| format!("{:?}", mark.kind));
     marks.dedup();
-    let text = leaf.text.replace('\0', "\u{fffd}");
-    if let Some(Node::Text(last)) = out.last_mut() {
-        match last.leaves.last_mut().filter(|own| own.marks == marks) {
-            Some(own) => own.text.push_str(&text),
-            None => last.leaves.push(Leaf::new(text, marks)),
-        }
-        return;
-    }
-    out.push(Node::Text(TextNode::new(vec![Leaf::new(text, marks)])));
+    spelling::add(out, Leaf::new(leaf.text.replace('\0', "\u{fffd}"), marks));
 }
 
 fn inline(own: &Inline) -> Inline {
@@ -66,7 +58,7 @@ pub(super) fn block(own: &Block) -> Block {
     let mut block = Block::new(own.kind.clone(), inlines(&own.nodes));
     block.fragments = own.fragments.as_ref().map(|fragments| fragments.iter().map(fragment).collect());
     kind(&mut block.kind);
-    if is_kept(own) {
+    if is_verbatim(own) {
         block.spelling.clone_from(&own.spelling);
     }
     block
@@ -80,7 +72,7 @@ pub(super) fn is_same(a: &Block, b: &Block) -> bool {
         bare
     };
     (a.kind == b.kind || bare(a) == bare(b))
-        && is_kept(a) == is_kept(b)
+        && is_verbatim(a) == is_verbatim(b)
         && a.fragments.is_some() == b.fragments.is_some()
         && each_same(a.fragments(), b.fragments(), is_same_fragment)
         && match (full_within(a), full_within(b)) {
@@ -108,10 +100,6 @@ pub(super) fn each_same<T>(a: &[T], b: &[T], is_same: impl Fn(&T, &T) -> bool) -
 fn is_same_fragment(a: &Fragment, b: &Fragment) -> bool {
     let (own, other) = (full(&a.nodes), full(&b.nodes));
     a.fragment == b.fragment && a.kind == b.kind && each_same(&own, &other, |a, b| is_same(a, b))
-}
-
-fn is_kept(own: &Block) -> bool {
-    matches!(own.kind, BlockKind::Paragraph { .. }) && own.spelling.as_deref() == Some("verbatim")
 }
 
 fn fragment(own: &Fragment) -> Fragment {

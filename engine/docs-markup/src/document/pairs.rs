@@ -58,11 +58,11 @@ impl<'s> Level<'s> {
             }
             return;
         }
-        self.start((line, next), after_blank);
+        self.start(line, next, after_blank);
     }
 
     /// Processes a line outside of any block.
-    fn start(&mut self, (line, next): (&'s Line<'_>, Option<&'s Line<'_>>), after_blank: bool) {
+    fn start(&mut self, line: &'s Line<'_>, next: Option<&'s Line<'_>>, after_blank: bool) {
         let text = line.text.trim_start_matches(SPACE);
         if let Some(item) = item(&line.text).filter(|_| !is_divider(text)) {
             self.item = Some(item.width);

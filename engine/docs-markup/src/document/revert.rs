@@ -7,14 +7,18 @@ use docs_model::{Block, Document};
 use super::{invalid::Invalid, keys, source::Source, update};
 use crate::diff::{Change, changed};
 
-/// Reverts the changes of blocks: removes an added block, restores a deleted block, and resets a changed or moved
-/// block.
+/// Reverts the changes of blocks in `current` since `base`: an added block is removed, a deleted one restored, a
+/// changed or moved one reset. All other blocks keep their bytes.
 ///
 /// Blocks are identified by their keys in the current text, or in the base if they no longer exist. The previous
 /// version of a changed block is found by position: between two unchanged blocks, the first changed block corresponds
 /// to the first block of the base there, and so on. The key of a nested block identifies the top-level block that
 /// contains it.
-pub(super) fn revert(current: &str, base: &str, keys: &[String]) -> Result<String, Invalid> {
+///
+/// # Errors
+///
+/// Names the first key that is in neither text.
+pub fn revert_blocks(current: &str, base: &str, keys: &[String]) -> Result<String, Invalid> {
     let now = Source::new(current).document;
     let then = Source::new(base).document;
     let mut named = Named { now: HashSet::new(), then: HashSet::new() };
@@ -25,7 +29,7 @@ pub(super) fn revert(current: &str, base: &str, keys: &[String]) -> Result<Strin
         })?;
     }
     let nodes = merged(&now.nodes, &then.nodes, &mut named);
-    update::update(current, &Document { nodes, ..now })
+    update::by_blocks(current, &Document { nodes, ..now })
 }
 
 struct Named {
@@ -57,7 +61,7 @@ fn merged(now: &[Block], then: &[Block], named: &mut Named) -> Vec<Block> {
     let here: Vec<String> = now.iter().map(keys::content).collect();
     let there: Vec<String> = then.iter().map(keys::content).collect();
     let changes = changed(&there, &here);
-    moved(&changes, (&here, &there), named);
+    moved(&changes, &here, &there, named);
     let mut out = Vec::new();
     let mut at = 0;
     for Change { old, new } in changes {
@@ -79,7 +83,7 @@ fn merged(now: &[Block], then: &[Block], named: &mut Named) -> Vec<Block> {
 
 /// Selects both positions of a moved block, which is a deletion at one position and an addition at another. Blocks with
 /// equal content are indistinguishable, so selecting one selects all of them.
-fn moved(changes: &[Change], (here, there): (&[String], &[String]), named: &mut Named) {
+fn moved(changes: &[Change], here: &[String], there: &[String], named: &mut Named) {
     let mut places: HashMap<&str, (Vec<usize>, Vec<usize>)> = HashMap::new();
     for Change { old, new } in changes {
         for at in old.clone() {

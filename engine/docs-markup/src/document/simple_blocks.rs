@@ -6,7 +6,7 @@ use super::{
     lines::{self, Line},
     marks::CODE,
     normal,
-    spelling::VERBATIM,
+    spelling::{VERBATIM, is_verbatim},
 };
 
 /// Converts indented code after a list to fenced code: indented code would be part of the list.
@@ -76,12 +76,6 @@ pub(super) fn is_anchor(text: &str) -> bool {
 
 pub(super) fn caption(blocks: Vec<Block>) -> Fragment {
     Fragment::new("caption", blocks)
-}
-
-/// Returns `true` for a paragraph of verbatim Markdown.
-#[must_use]
-pub fn is_verbatim(block: &Block) -> bool {
-    matches!(block.kind, BlockKind::Paragraph { align: None }) && block.spelling.as_deref() == Some(VERBATIM)
 }
 
 pub(super) const fn is_list(block: &Block) -> bool {

@@ -10,6 +10,12 @@ use super::{
 /// The spelling of a paragraph with verbatim Markdown.
 pub(super) const VERBATIM: &str = "verbatim";
 
+/// Returns `true` for a paragraph of verbatim Markdown.
+#[must_use]
+pub fn is_verbatim(block: &Block) -> bool {
+    matches!(block.kind, BlockKind::Paragraph { align: None }) && block.spelling.as_deref() == Some(VERBATIM)
+}
+
 /// Removes all spellings from nodes, and merges or removes leaves that become equal or empty.
 pub(super) fn without(nodes: &[Node]) -> Vec<Node> {
     without_but(nodes, Keep::Nothing)
@@ -78,7 +84,8 @@ pub(super) fn compact(mut nodes: Vec<Node>) -> Vec<Node> {
     nodes
 }
 
-fn add(out: &mut Vec<Node>, leaf: Leaf) {
+/// Adds a leaf to nodes, merged with the last one if both have the same marks. Empty leaves are dropped.
+pub(super) fn add(out: &mut Vec<Node>, leaf: Leaf) {
     if leaf.text.is_empty() {
         return;
     }
@@ -184,8 +191,7 @@ fn collect(nodes: &[Node], out: &mut String) {
 
 /// Returns a block without keys, computed data and spellings, recursively. Verbatim paragraphs are preserved.
 pub(super) fn bare(block: &Block) -> Block {
-    let is_verbatim =
-        matches!(block.kind, BlockKind::Paragraph { .. }) && block.spelling.as_deref() == Some(VERBATIM);
+    let is_verbatim = is_verbatim(block);
     let nodes = if is_verbatim { block.nodes.clone() } else { without(&block.nodes) };
     let nodes = nodes
         .into_iter()
@@ -236,42 +242,28 @@ pub(super) fn renewed(mut before: Block, mut again: Block) -> Block {
 
 /// Modifies all inline elements, in text order.
 fn change(block: &mut Block, act: &mut impl FnMut(&mut Inline)) {
-    change_nodes(&mut block.nodes, act);
-    for block in block.fragments.iter_mut().flatten().flat_map(|fragment| &mut fragment.nodes) {
-        change(block, act);
-    }
+    block.visit_mut(&mut |block| change_nodes(&mut block.nodes, act));
 }
 
 fn change_nodes(nodes: &mut [Node], act: &mut impl FnMut(&mut Inline)) {
     for node in nodes {
-        match node {
-            Node::Block(block) => change(block, act),
-            Node::Inline(inline) => {
-                change_nodes(&mut inline.nodes, act);
-                act(inline);
-            }
-            Node::Text(_) => {}
+        if let Node::Inline(inline) = node {
+            change_nodes(&mut inline.nodes, act);
+            act(inline);
         }
     }
 }
 
 /// Visits all inline elements, in printing order.
 pub(super) fn each<'b>(block: &'b Block, act: &mut impl FnMut(&'b Inline)) {
-    each_node(&block.nodes, act);
-    for block in block.fragments().iter().flat_map(|fragment| &fragment.nodes) {
-        each(block, act);
-    }
+    block.visit(&mut |block| each_node(&block.nodes, act));
 }
 
 fn each_node<'b>(nodes: &'b [Node], act: &mut impl FnMut(&'b Inline)) {
     for node in nodes {
-        match node {
-            Node::Block(block) => each(block, act),
-            Node::Inline(inline) => {
-                act(inline);
-                each_node(&inline.nodes, act);
-            }
-            Node::Text(_) => {}
+        if let Node::Inline(inline) = node {
+            act(inline);
+            each_node(&inline.nodes, act);
         }
     }
 }

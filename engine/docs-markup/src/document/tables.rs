@@ -8,7 +8,7 @@ use docs_model::{
 };
 
 use super::{
-    attributes::read_word,
+    attributes::{optional, read_word},
     cells::value,
     escape::{self, InlineContext},
     figures::rich_blocks,
@@ -65,7 +65,7 @@ pub(super) fn pipes(reader: &mut Reader<'_>, lines: &[Line<'_>]) -> Option<Block
         for (column, cell) in cells.iter().enumerate() {
             let nodes = reader.text(cell, InlineContext::Line)?;
             let blocks = if nodes.is_empty() { Vec::new() } else { vec![paragraph(nodes)] };
-            values.insert(column_id(column), table.text((row, column), blocks));
+            values.insert(column_id(column), table.text(row, column, blocks));
         }
         table
             .records
@@ -91,7 +91,7 @@ struct Table {
 }
 
 impl Table {
-    fn text(&mut self, (row, column): (usize, usize), blocks: Vec<Block>) -> CellValue {
+    fn text(&mut self, row: usize, column: usize, blocks: Vec<Block>) -> CellValue {
         let name = cell_name(row, column);
         self.fragments.push(Fragment::new(&name, blocks));
         CellValue::Text(name)
@@ -214,13 +214,8 @@ impl Head {
         let kind = kind(cell, select.first().copied())?;
         let spelling = (usual.as_deref() != Some(source.as_str())).then_some(source);
         if let Some(width) = open.get("width") {
-            self.widths.insert(
-                id.clone(),
-                width
-                    .parse()
-                    .ok()
-                    .filter(|width: &f64| width.to_string() == open.get("width").unwrap_or_default())?,
-            );
+            let number: f64 = width.parse().ok()?;
+            self.widths.insert(id.clone(), Some(number).filter(|number| number.to_string() == width)?);
         }
         let roles = [
             ("data-card-target", &mut self.target),
@@ -254,11 +249,8 @@ fn kind(cell: &Element<'_>, select: Option<&Html<'_>>) -> Option<TableColumnKind
     }
     let alignment = || {
         Some(TableColumnKind::Text {
-            text_alignment: open
-                .get("align")
-                .map(read_word::<CellAlign>)
-                .map_or(Some(CellAlign::Left), |it| it)?,
-            vertical_alignment: open.get("valign").map(read_word).map_or(Some(None), |it| it.map(Some))?,
+            text_alignment: optional(open.get("align"), read_word)?.unwrap_or(CellAlign::Left),
+            vertical_alignment: optional(open.get("valign"), read_word)?,
         })
     };
     Some(match open.get("data-type") {
@@ -299,7 +291,7 @@ fn cells(
         let value = match &column.kind {
             TableColumnKind::Text { .. } => {
                 let blocks = rich_blocks(reader, &cell.children)?;
-                table.text((row, index), blocks)
+                table.text(row, index, blocks)
             }
             kind => {
                 let value = value(kind, cell)?;

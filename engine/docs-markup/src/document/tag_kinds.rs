@@ -4,7 +4,7 @@ use docs_model::{BlockKind, BlockTag, IntegrationData};
 use serde_json::{Map, Value};
 
 use super::{
-    attributes::{length, read_word},
+    attributes::{length, optional, read_word},
     tags::Tag,
     targets,
 };
@@ -17,7 +17,7 @@ pub(super) fn kind(tag: &Tag<'_>) -> Option<BlockKind> {
         BlockTag::Code => BlockKind::Code {
             syntax: None,
             title: tag.text("title"),
-            overflow: tag.get("overflow").map(read_word).map_or(Some(None), |it| it.map(Some))?,
+            overflow: optional(tag.get("overflow"), read_word)?,
             line_numbers: tag.flag("lineNumbers"),
             full_width: tag.flag("fullWidth"),
         },
@@ -27,8 +27,8 @@ pub(super) fn kind(tag: &Tag<'_>) -> Option<BlockKind> {
         BlockTag::Step => BlockKind::StepperStep { icon: tag.text("icon") },
         BlockTag::Columns => BlockKind::Columns { full_width: tag.flag("fullWidth") },
         BlockTag::Column => BlockKind::Column {
-            width: tag.get("width").map(length).map_or(Some(None), |it| it.map(Some))?,
-            vertical_alignment: tag.get("valign").map(read_word).map_or(Some(None), |it| it.map(Some))?,
+            width: optional(tag.get("width"), length)?,
+            vertical_alignment: optional(tag.get("valign"), read_word)?,
         },
         BlockTag::If => BlockKind::If { expression: tag.bare.clone()?.into_owned() },
         BlockTag::Include => BlockKind::ReusableContent { target: targets::read(tag.bare.as_deref()?) },

@@ -29,16 +29,11 @@ pub(super) fn blocks(
     if let Some(tag) = Tag::read(text)
         && let Some(mut block) = block(reader, &tag, inner)
     {
-        if block.kind.form().is_container() {
-            let usual = print::opening(&block);
-            block.spelling = (!usual.is_some_and(|usual| escape::is_alike(&usual, text)))
-                .then(|| text.trim_matches(SPACE).to_owned());
+        block.spelling = if block.kind.form().is_container() {
+            unusual(print::opening(&block), text)
         } else {
-            let written = lines::join(own);
-            let usual = print::block_alone(&spelling::bare(&block));
-            block.spelling = (!usual.is_some_and(|usual| escape::is_alike(&usual, &written)))
-                .then(|| written.trim_matches(SPACE).to_owned());
-        }
+            unusual(print::block_alone(&spelling::bare(&block)), &lines::join(own))
+        };
         return vec![block];
     }
     // The tag of a block without required content would be that block on its own.
@@ -51,6 +46,12 @@ pub(super) fn blocks(
         all[inside.end..chunk.lines.end].iter().map(|line| line.without(line.indent())).collect();
     out.push(verbatim(&closing));
     out
+}
+
+/// Returns a text as a spelling, unless it equals the canonical one.
+fn unusual(usual: Option<String>, written: &str) -> Option<String> {
+    let is_usual = usual.is_some_and(|usual| escape::is_alike(&usual, written));
+    (!is_usual).then(|| written.trim_matches(SPACE).to_owned())
 }
 
 fn block(reader: &mut Reader<'_>, tag: &Tag<'_>, inner: Option<&[Line<'_>]>) -> Option<Block> {
@@ -119,9 +120,7 @@ fn parts(reader: &mut Reader<'_>, whole: BlockKind, own: BlockTag, inner: &[Line
         let kind = kind(&Tag::read(text)?)?;
         reader.left = reader.left.saturating_sub(1);
         let mut block = Block::new(kind, nodes(reader.inside(&inner[inside.clone()])));
-        let usual = print::opening(&block);
-        block.spelling = (!usual.is_some_and(|usual| escape::is_alike(&usual, text)))
-            .then(|| text.trim_matches(SPACE).to_owned());
+        block.spelling = unusual(print::opening(&block), text);
         out.push(block);
     }
     Some(Block::new(whole, nodes(out)))

@@ -9,15 +9,20 @@ use super::{
     comparison::is_same,
     invalid::Invalid,
     keys,
-    print::Printer,
+    print::{Printer, readable},
     source::{Source, parse},
     write::print,
 };
 use crate::diff::{Change, changed};
 
-/// Returns the text of a new document as [`update`] prints it, or one with fewer changes to the old text.
-pub(super) fn update_closely(old: &str, new: &Document) -> Result<String, Invalid> {
-    let mut best = update(old, new)?;
+/// Writes a new document over an old text. Blocks with unchanged content keep their bytes, and changed blocks keep
+/// their spelling as far as possible; without a change the old text is returned.
+///
+/// # Errors
+///
+/// The errors of [`print()`](super::print()).
+pub fn update(old: &str, new: &Document) -> Result<String, Invalid> {
+    let mut best = by_blocks(old, new)?;
     let Some(mut far) = Distance::between(old, &best) else { return Ok(best) };
     let mut before = None;
     for way in [Way::Spelled, Way::Usual] {
@@ -33,21 +38,32 @@ pub(super) fn update_closely(old: &str, new: &Document) -> Result<String, Invali
     Ok(best)
 }
 
+/// Writes the part of a text that readers can see over that text. Blocks with unchanged content keep their bytes, all
+/// others are written from scratch: nothing of the omitted content remains.
+///
+/// If the document cannot be written as Markdown that parses to it, all blocks are written from scratch, and the plain
+/// text of a block replaces one that cannot be written.
+#[must_use]
+pub fn update_blocks(old: &str, new: &Document) -> String {
+    by_blocks(old, new).unwrap_or_else(|_| readable(&new.nodes))
+}
+
 /// Returns the text of a new document. Unchanged blocks keep their bytes, and so does the text between two such blocks.
-pub(super) fn update(old: &str, new: &Document) -> Result<String, Invalid> {
+pub(super) fn by_blocks(old: &str, new: &Document) -> Result<String, Invalid> {
     let source = Source::new(old);
-    edited((&source, old), &said(&source.document), new)?.map_or_else(|| print(new), Ok)
+    edited(&source, old, &said(&source.document), new)?.map_or_else(|| print(new), Ok)
 }
 
 /// Returns a fingerprint of each block of a document, for comparing blocks.
-pub(super) fn said(document: &Document) -> Vec<String> {
+pub(crate) fn said(document: &Document) -> Vec<String> {
     document.nodes.iter().map(keys::content).collect()
 }
 
 /// Returns the text of a new document that replaces a parsed one, given the fingerprints of the parsed blocks.
 /// Returns `None` if the result does not read as the document because printed and preserved text merged.
-pub(super) fn edited(
-    (source, old): (&Source<'_>, &str),
+pub(crate) fn edited(
+    source: &Source<'_>,
+    old: &str,
     before: &[String],
     new: &Document,
 ) -> Result<Option<String>, Invalid> {

@@ -7,7 +7,7 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use docs_model::{Block, Leaf, Node, TextNode};
+use docs_model::{Block, Node};
 
 use super::{
     blocks::{self, TakenNote, Text},
@@ -18,8 +18,8 @@ use super::{
     lines::{self, Line, without_mark},
     memory_budget, normal,
     print::{self, Printer, Raw},
-    simple_blocks::{is_verbatim, paragraph, verbatim, verbatim_run},
-    spelling::VERBATIM,
+    simple_blocks::{paragraph, verbatim, verbatim_run},
+    spelling::{VERBATIM, is_verbatim},
     work::{self, Portion},
 };
 use crate::diff::{Change, LineId, changes};
@@ -170,14 +170,7 @@ fn settle(mut text: Text, kept: &Kept, lines: &[Line<'_>]) -> Option<Result<Text
         }
         // The content is equal. Only spellings differ, or the choice of blocks that fit as trees.
         let lines_of_all = moved(ranges, &changes);
-        text = Text {
-            blocks: again.blocks,
-            lines: lines_of_all,
-            notes: notes.clone(),
-            is_usual: false,
-            is_independent: false,
-            is_full: false,
-        };
+        text = Text::new(again.blocks, lines_of_all, notes.clone());
         if is_settled {
             return Some(Ok(kept.together(text, lines).into_text()));
         }
@@ -308,7 +301,7 @@ impl Kept {
         let mut blocks = blocks.into_iter().enumerate().peekable();
         for Run { blocks: run, .. } in &self.runs {
             while let Some((at, block)) = blocks.next_if(|(at, _)| *at < run.start) {
-                out.push(block, (ranges[at].clone(), at..at + 1));
+                out.push(block, ranges[at].clone(), at..at + 1);
             }
             while blocks.next_if(|(at, _)| *at < run.end).is_some() {}
             let span = ranges[run.start].start..ranges[run.end - 1].end;
@@ -321,14 +314,14 @@ impl Kept {
             let first = ranges[run.start].clone();
             let rest: Vec<Line<'_>> =
                 (first.end..span.end).filter(|at| !is_elsewhere(at)).map(|at| lines[at].clone()).collect();
-            out.push(verbatim_run(&lines[first], &rest), (span.clone(), run.clone()));
+            out.push(verbatim_run(&lines[first], &rest), span.clone(), run.clone());
             for note in own.into_iter().filter(|note| !span.contains(&note.lines.start)) {
-                out.push(verbatim(&lines[note.lines.clone()]), (note.lines, run.clone()));
+                out.push(verbatim(&lines[note.lines.clone()]), note.lines, run.clone());
             }
             notes = others;
         }
         for (at, block) in blocks {
-            out.push(block, (ranges[at].clone(), at..at + 1));
+            out.push(block, ranges[at].clone(), at..at + 1);
         }
         out.notes = notes;
         out
@@ -346,15 +339,14 @@ struct Together {
 }
 
 impl Together {
-    fn push(&mut self, block: Block, (lines, place): (Range<usize>, Range<usize>)) {
+    fn push(&mut self, block: Block, lines: Range<usize>, place: Range<usize>) {
         self.blocks.push(block);
         self.lines.push(lines);
         self.places.push(place);
     }
 
     fn into_text(self) -> Text {
-        let (is_usual, is_independent, is_full) = (false, false, false);
-        Text { blocks: self.blocks, lines: self.lines, notes: self.notes, is_usual, is_independent, is_full }
+        Text::new(self.blocks, self.lines, self.notes)
     }
 
     /// Returns the blocks that cannot be printed: one, or all blocks that reference a footnote in an invalid position.
@@ -387,8 +379,7 @@ fn as_it_is(lines: &[Line<'_>]) -> Text {
     let start = lines.iter().position(|line| !line.is_blank()).unwrap_or(lines.len());
     let end = lines.iter().rposition(|line| !line.is_blank()).map_or(start, |last| last + 1);
     let written = lines::join(&lines[start..end]);
-    let (all, notes) = (start..end, Vec::new());
-    let (is_usual, is_independent, is_full) = (false, false, false);
+    let all = start..end;
     // Without the empty lines it may read the same.
     let own = lines::split(&written);
     if own.len() < lines.len()
@@ -396,15 +387,14 @@ fn as_it_is(lines: &[Line<'_>]) -> Text {
         && let Some(text) = settled(&own, is_settled_by_parts)
     {
         let ranges = vec![all; text.blocks.len()];
-        return Text { blocks: text.blocks, lines: ranges, notes, is_usual, is_independent, is_full };
+        return Text::new(text.blocks, ranges, Vec::new());
     }
-    let blocks = vec![paragraph_as_it_is(written)];
-    Text { blocks, lines: vec![all], notes, is_usual, is_independent, is_full }
+    Text::new(vec![paragraph_as_it_is(written)], vec![all], Vec::new())
 }
 
 /// Creates a paragraph of verbatim Markdown.
 pub(super) fn paragraph_as_it_is(text: String) -> Block {
-    let mut block = paragraph(vec![Node::Text(TextNode::new(vec![Leaf::new(text, Vec::new())]))]);
+    let mut block = paragraph(vec![Node::plain(text)]);
     block.spelling = Some(VERBATIM.to_owned());
     block
 }

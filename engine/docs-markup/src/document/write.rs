@@ -6,8 +6,8 @@ use super::{
     invalid::Invalid,
     normal,
     print::{self, Raw},
-    simple_blocks::is_verbatim,
     source::parse,
+    spelling::is_verbatim,
 };
 
 /// Writes a document as Markdown that parses to the document.

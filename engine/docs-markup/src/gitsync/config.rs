@@ -126,14 +126,9 @@ impl RepoConfig {
 
 /// Returns the relative path from a folder to a path, in the form used in the file.
 fn way(from: &RepoPath, to: &RepoPath) -> String {
-    let parts = |path: &RepoPath| -> Vec<String> {
-        path.as_str().split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
-    };
-    let (here, there) = (parts(from), parts(to));
-    let common = here.iter().zip(&there).take_while(|(a, b)| a == b).count();
-    let up = vec!["..".to_owned(); here.len() - common];
-    let first = if up.is_empty() { vec![".".to_owned()] } else { Vec::new() };
-    [first, up, there[common..].to_vec()].concat().join("/")
+    let (count, rest) = to.seen_from(from);
+    let up = if count == 0 { "./".to_owned() } else { "../".repeat(count) };
+    (up + rest).trim_end_matches('/').to_owned()
 }
 
 /// Formats a path as YAML, quoted if it could be parsed as another type.

@@ -18,6 +18,7 @@ use std::{
 };
 
 use docs_model::{FileId, GitBlob, PageId, ReusableId, Variables};
+use serde_json::json;
 
 pub use self::{
     input::{
@@ -172,7 +173,7 @@ impl<'a> ExportPlan<'a> {
         content: PageContent<'_>,
     ) -> WrittenPage {
         let thing = Thing::Page(page.id.clone());
-        self.write((TextKind::Page, &thing), page.git.as_ref(), template, content)
+        self.write(TextKind::Page, &thing, page.git.as_ref(), template, content)
     }
 
     /// Returns the text of a reusable content's file; of the fields, only the title and the unknown front matter are
@@ -185,7 +186,7 @@ impl<'a> ExportPlan<'a> {
         content: PageContent<'_>,
     ) -> WrittenPage {
         let thing = Thing::Include(include.id.clone());
-        self.write((TextKind::Include, &thing), include.git.as_ref(), template, content)
+        self.write(TextKind::Include, &thing, include.git.as_ref(), template, content)
     }
 
     /// Returns the text of the table of contents: that of the repository if its content is unchanged.
@@ -210,7 +211,7 @@ impl<'a> ExportPlan<'a> {
         values: &Variables,
     ) -> Result<Option<String>, FormatError> {
         let keys = |values: &Variables| -> front::Keys {
-            values.iter().map(|(name, value)| (name.clone(), front::variable(value))).collect()
+            values.iter().map(|(name, value)| (name.clone(), json!(value))).collect()
         };
         let path = self.variables_path();
         let Some(template) = template else {
@@ -249,7 +250,8 @@ impl<'a> ExportPlan<'a> {
 
     fn write(
         &self,
-        (kind, thing): (TextKind, &Thing),
+        kind: TextKind,
+        thing: &Thing,
         git: Option<&GitBlob>,
         template: Option<Template<'_>>,
         content: PageContent<'_>,

@@ -99,7 +99,7 @@ fn id_of(tag: &str) -> Option<String> {
 }
 
 /// Normalizes white space: single spaces, trimmed.
-fn squeeze(text: &str) -> String {
+pub(super) fn squeeze(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

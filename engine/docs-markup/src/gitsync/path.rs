@@ -116,6 +116,15 @@ impl RepoPath {
         self.0.strip_prefix(&*folder.0)?.strip_prefix('/')
     }
 
+    /// Returns the number of folders between a folder and the closest one that contains this path, and the path in it.
+    pub(super) fn seen_from(&self, folder: &Self) -> (usize, &str) {
+        let (mut above, mut count) = (folder.clone(), 0);
+        while !above.is_root() && above != *self && self.below(&above).is_none() {
+            (above, count) = (above.folder(), count + 1);
+        }
+        (count, self.below(&above).unwrap_or_default())
+    }
+
     /// Returns `true` if the name has a Markdown extension, ignoring case.
     #[must_use]
     pub fn is_markdown(&self) -> bool {

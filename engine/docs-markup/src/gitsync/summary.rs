@@ -113,7 +113,7 @@ impl Summary {
                 Some(next) if is_below(next, &item) => Below::Items,
                 _ => Below::Nothing,
             };
-            outline.add(item, below, (config, tree))?;
+            outline.add(item, below, config, tree)?;
         }
         let (items, warnings) = outline.finish();
         Ok(Self { items, warnings })
@@ -290,7 +290,8 @@ impl<'a> Outline<'a> {
         &mut self,
         item: RawItem<'_>,
         below: Below,
-        (config, tree): (&RepoConfig, &RepoTree),
+        config: &RepoConfig,
+        tree: &RepoTree,
     ) -> Result<(), FormatError> {
         if item.text.len() > MAX_ITEM_BYTES {
             let message = format!("item cut to {MAX_ITEM_BYTES} bytes");
@@ -308,7 +309,7 @@ impl<'a> Outline<'a> {
         Ok(())
     }
 
-    fn group(&mut self, item: Resolved, level: usize) {
+    fn group(&mut self, item: Resolved, level: u8) {
         self.has_heading = true;
         self.open.clear();
         if item.inline.text.is_empty() {
@@ -347,13 +348,8 @@ impl<'a> Outline<'a> {
         let below = if item.kind.is_parent() { depth + 1 } else { depth };
         if below > MAX_DEPTH && !self.is_too_deep {
             self.is_too_deep = true;
-            self.warn(
-                line,
-                format!(
-                    "pages are nested at most {MAX_DEPTH} levels deep; deeper pages move up \
-                                     to that level"
-                ),
-            );
+            let rest = "levels deep; deeper pages move up to that level";
+            self.warn(line, format!("pages are nested at most {MAX_DEPTH} {rest}"));
         }
         self.open.push((column, below.min(MAX_DEPTH)));
         self.builder.add(depth, item);
@@ -397,13 +393,8 @@ impl<'a> Outline<'a> {
                 Some(SummaryKind::Link { url, file: None })
             }
             To::Missing(url) if below == Below::Items => {
-                self.warn(
-                    line,
-                    format!(
-                        "the file `{url}` does not exist; the item becomes a page without \
-                                         text"
-                    ),
-                );
+                let rest = "does not exist; the item becomes a page without text";
+                self.warn(line, format!("the file `{url}` {rest}"));
                 Some(SummaryKind::Page { file: None, link_title })
             }
             To::Missing(url) => {

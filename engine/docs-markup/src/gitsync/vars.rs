@@ -8,6 +8,7 @@ use super::{
     report::{Warnings, check_size},
     yaml,
 };
+use crate::variables;
 
 /// Parses the variables of a space: a flat map of names to texts, numbers and booleans.
 ///
@@ -58,31 +59,20 @@ pub fn variables(text: &str, file: &RepoPath) -> Result<(Variables, Vec<Warning>
 const MAX_SHOWN: usize = 60;
 
 fn variable(name: &str, value: Value) -> Result<VariableValue, String> {
-    if !is_name(name) {
+    if !variables::is_name(name) {
         return Err("must have a name of a letter followed by letters, digits and `_`".to_owned());
     }
-    match value {
-        Value::String(text) => {
+    match variables::variable(value) {
+        Some(VariableValue::Text(text)) if text.chars().count() > MAX_VARIABLE_TEXT => {
             let length = text.chars().count();
-            if length > MAX_VARIABLE_TEXT {
-                Err(format!("must be at most {MAX_VARIABLE_TEXT} characters, has {length}"))
-            } else if text.contains('\0') {
-                Err("must not contain the NUL character".to_owned())
-            } else {
-                Ok(VariableValue::Text(text))
-            }
+            Err(format!("must be at most {MAX_VARIABLE_TEXT} characters, has {length}"))
         }
-        Value::Bool(value) => Ok(VariableValue::Boolean(value)),
-        Value::Number(number) => Ok(VariableValue::Number(number)),
-        Value::Null | Value::Array(_) | Value::Object(_) => {
-            Err("must be a string, a number or a boolean".to_owned())
+        Some(VariableValue::Text(text)) if text.contains('\0') => {
+            Err("must not contain the NUL character".to_owned())
         }
+        Some(value) => Ok(value),
+        None => Err("must be a string, a number or a boolean".to_owned()),
     }
-}
-
-fn is_name(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 #[cfg(test)]
@@ -159,7 +149,7 @@ mod tests {
         #[test]
         fn no_text_panics(text in "(\\PC|\\n|[:{}\\[\\]&*#\"'|>!-]|[a-z]+: ){0,120}") {
             if let Ok((variables, _)) = read(&text) {
-                prop_assert!(variables.keys().all(|name| is_name(name)));
+                prop_assert!(variables.keys().all(|name| variables::is_name(name)));
             }
         }
     }

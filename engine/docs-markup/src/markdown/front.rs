@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::{
     PagePatch, check_variables,
     syntax::yaml::{most_anchored, most_nodes},
+    variables::variable,
 };
 
 /// Maximum length of front matter, in bytes.
@@ -249,17 +250,7 @@ fn condition(value: &Value) -> Option<String> {
 
 fn variables(value: &Value) -> Option<BTreeMap<String, VariableValue>> {
     let fields = value.as_object()?;
-    let variables: BTreeMap<String, VariableValue> = fields
-        .iter()
-        .map(|(name, value)| {
-            let value = match value {
-                Value::String(text) => VariableValue::Text(text.clone()),
-                Value::Bool(flag) => VariableValue::Boolean(*flag),
-                Value::Number(number) => VariableValue::Number(number.clone()),
-                _ => return None,
-            };
-            Some((name.clone(), value))
-        })
-        .collect::<Option<_>>()?;
+    let variable = |(name, value): (&String, &Value)| Some((name.clone(), variable(value.clone())?));
+    let variables = fields.iter().map(variable).collect::<Option<BTreeMap<_, _>>>()?;
     check_variables(&variables).ok().map(|()| variables)
 }

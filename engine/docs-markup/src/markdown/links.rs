@@ -73,6 +73,10 @@ fn range(place: &Place) -> Range<usize> {
 }
 
 impl LinkSite {
+    fn new(kind: LinkKind, role: LinkRole, range: Range<usize>, destination: String) -> Self {
+        Self { kind, role, range, destination, around: Box::default(), quote: None, is_in_set: false }
+    }
+
     /// Escapes a destination for its position.
     pub(crate) fn written(&self, destination: &str) -> String {
         match self.kind {
@@ -276,12 +280,10 @@ impl Finder<'_> {
         }
         match event {
             Event::Start(Tag::Link { link_type, dest_url, id, .. }) => {
-                let link = Open::new(self.text, (range, LinkKind::Link), link_type, (&dest_url, &id));
-                self.open.push(link);
+                self.open(range, LinkKind::Link, link_type, &dest_url, &id);
             }
             Event::Start(Tag::Image { link_type, dest_url, id, .. }) => {
-                let link = Open::new(self.text, (range, LinkKind::Image), link_type, (&dest_url, &id));
-                self.open.push(link);
+                self.open(range, LinkKind::Image, link_type, &dest_url, &id);
             }
             Event::End(_) if own_end => {
                 if let Some(link) = self.open.pop() {
@@ -297,6 +299,20 @@ impl Finder<'_> {
             Event::InlineHtml(_) => self.html(self.text, range, &|range| Some(range)),
             _ => {}
         }
+    }
+
+    fn open(
+        &mut self,
+        range: Range<usize>,
+        kind: LinkKind,
+        link_type: LinkType,
+        destination: &str,
+        name: &str,
+    ) {
+        let opening = if kind == LinkKind::Image { 2 } else { 1 };
+        let label_end = (range.start + opening).min(self.text.len());
+        let (destination, name) = (destination.to_owned(), name.to_owned());
+        self.open.push(Open { range, kind, link_type, destination, name, label_end });
     }
 
     /// Marks a range where no tag begins.
@@ -353,13 +369,8 @@ impl Finder<'_> {
                     return;
                 };
                 self.site(LinkSite {
-                    kind,
-                    role,
-                    range: found,
-                    destination,
                     around: around().into(),
-                    quote: None,
-                    is_in_set: false,
+                    ..LinkSite::new(kind, role, found, destination)
                 });
             }
             LinkType::Autolink | LinkType::Email | LinkType::WikiLink { .. } => {}
@@ -388,15 +399,7 @@ impl Finder<'_> {
             return;
         }
         let index = self.sites.len();
-        self.site(LinkSite {
-            kind: LinkKind::Link,
-            role: LinkRole::Leads,
-            range,
-            destination: destination.to_owned(),
-            around: Box::default(),
-            quote: None,
-            is_in_set: false,
-        });
+        self.site(LinkSite::new(LinkKind::Link, LinkRole::Leads, range, destination.to_owned()));
         if let Some(own) = self.definitions.get_mut(number).filter(|_| index < self.sites.len()) {
             *own = Some(index);
         }
@@ -476,15 +479,8 @@ impl Finder<'_> {
                     let destination = entity::decode_attribute(&html[part.clone()]).into_owned();
                     if let Some(range) = place(part).filter(|part| found.quote.is_some() || !part.is_empty())
                     {
-                        self.site(LinkSite {
-                            kind: LinkKind::Html,
-                            role,
-                            range,
-                            destination,
-                            around: Box::default(),
-                            quote: found.quote,
-                            is_in_set: name == "srcset",
-                        });
+                        let site = LinkSite::new(LinkKind::Html, role, range, destination);
+                        self.site(LinkSite { quote: found.quote, is_in_set: name == "srcset", ..site });
                     }
                 }
             }
@@ -512,15 +508,10 @@ impl Finder<'_> {
                 match named {
                     Named::Spec if self.specs.len() < MAX_LINKS => self.specs.push(destination),
                     Named::Spec => {}
-                    Named::Target(kind, role) => self.site(LinkSite {
-                        kind,
-                        role,
-                        range,
-                        destination,
-                        around: Box::default(),
-                        quote: value.quote,
-                        is_in_set: false,
-                    }),
+                    Named::Target(kind, role) => {
+                        let site = LinkSite::new(kind, role, range, destination);
+                        self.site(LinkSite { quote: value.quote, ..site });
+                    }
                 }
             }
         }
@@ -553,17 +544,4 @@ fn set(value: &str, quote: Option<char>) -> Vec<Range<usize>> {
     let mut found = html::candidates(value);
     found.retain(|range| quote.is_some() || *range == (0..value.len()));
     found
-}
-
-impl Open {
-    fn new(
-        text: &str,
-        (range, kind): (Range<usize>, LinkKind),
-        link_type: LinkType,
-        (destination, name): (&str, &str),
-    ) -> Self {
-        let opening = if kind == LinkKind::Image { 2 } else { 1 };
-        let label_end = (range.start + opening).min(text.len());
-        Self { range, kind, link_type, destination: destination.to_owned(), name: name.to_owned(), label_end }
-    }
 }

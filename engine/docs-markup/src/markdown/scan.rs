@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::syntax::tag;
+use crate::{document::is_balanced, syntax::tag};
 
 /// Returns the range of the destination of a Markdown link that starts at or after `at`.
 pub(super) fn destination_at(text: &str, at: usize) -> Option<Range<usize>> {
@@ -47,18 +47,7 @@ fn unescaped(text: &str, mut ends: impl FnMut(char, usize) -> bool) -> Option<us
 
 /// Prints a Markdown destination. Characters that would end it are percent-encoded.
 pub(super) fn destination(text: &str) -> String {
-    let balanced = {
-        let mut depth = 0i64;
-        let fits = text.chars().all(|c| {
-            depth += match c {
-                '(' => 1,
-                ')' => -1,
-                _ => 0,
-            };
-            depth >= 0
-        });
-        fits && depth == 0
-    };
+    let is_balanced = is_balanced(text);
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         let code = match c {
@@ -67,8 +56,8 @@ pub(super) fn destination(text: &str) -> String {
             '>' => "%3E",
             '\\' => "%5C",
             '|' => "%7C",
-            '(' if !balanced => "%28",
-            ')' if !balanced => "%29",
+            '(' if !is_balanced => "%28",
+            ')' if !is_balanced => "%29",
             c if c.is_control() || c.is_whitespace() => "%20",
             c => {
                 out.push(c);

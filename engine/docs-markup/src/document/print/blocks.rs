@@ -14,12 +14,13 @@ use super::{
         notes::Notes,
         opening::Opening,
         reader::Reader,
-        simple_blocks::{heading, is_anchor, is_list, is_nothing, is_verbatim, verbatim},
-        spelling, targets, texts, weight, work,
+        simple_blocks::{heading, is_anchor, is_list, is_nothing, verbatim},
+        spelling::{self, is_verbatim},
+        targets, texts, weight, work,
     },
     indentation::{indented, prefixed},
     inlines::{self, Labels, Mode, write},
-    printer::{Before, Printer, Raw, Unwritable},
+    printer::{Printer, Raw, Unwritable},
 };
 
 /// Prints a document.
@@ -45,19 +46,19 @@ fn plain(block: &Block) -> String {
 pub(in super::super) fn block_alone(block: &Block) -> Option<String> {
     let mut printer = Printer::new(std::slice::from_ref(block)).at_top();
     printer.is_checked = false;
-    printer.block(block, Before::Nothing).ok()
+    printer.block(block, None).ok()
 }
 
 /// Prints a single block with its spelling.
 pub(in super::super) fn unchecked(block: &Block, labels: &Labels) -> Option<String> {
     let mut printer = Printer::of(labels.clone()).at_top();
     printer.is_checked = false;
-    printer.block(block, Before::Nothing).ok()
+    printer.block(block, None).ok()
 }
 
 /// Prints a single block so that it reads back equal.
 pub(in super::super) fn checked(block: &Block, labels: &Labels) -> Option<String> {
-    Printer::of(labels.clone()).at_top().block(block, Before::Nothing).ok()
+    Printer::of(labels.clone()).at_top().block(block, None).ok()
 }
 
 /// Returns `true` if two blocks are equal including spellings. Bodies of annotations are ignored.
@@ -160,7 +161,7 @@ impl Printer {
     /// Prints sibling blocks, separated by empty lines.
     pub(in super::super) fn sequence(&mut self, blocks: &[&Block], field: &str) -> Result<String, Invalid> {
         let mut out = String::new();
-        let mut before = Before::Nothing;
+        let mut before = None;
         self.list_marks.push(None);
         for (index, block) in blocks.iter().enumerate() {
             if is_nothing(block) {
@@ -169,11 +170,11 @@ impl Printer {
             self.path.push(format!("{field}[{index}]"));
             let text = self.block_or_plain(block, before)?;
             self.path.pop();
-            if let Before::Block(_) = before {
+            if before.is_some() {
                 out.push_str("\n\n");
             }
             out.push_str(&text);
-            before = Before::Block(block);
+            before = Some(*block);
         }
         self.list_marks.pop();
         work::step(out.len());
@@ -197,8 +198,8 @@ impl Printer {
         Ok(blocks)
     }
 
-    /// Prints a block, or its plain text if it cannot be written and the printer does not refuse it.
-    fn block_or_plain(&mut self, block: &Block, before: Before<'_>) -> Result<String, Invalid> {
+    /// Prints a block after its previous sibling, or its plain text if it cannot be written and the printer does not refuse it.
+    fn block_or_plain(&mut self, block: &Block, before: Option<&Block>) -> Result<String, Invalid> {
         if self.rest == Unwritable::Refused {
             return self.block(block, before);
         }
@@ -212,7 +213,7 @@ impl Printer {
     }
 
     /// Prints a block, with its spelling if the result reads as an equal block.
-    pub(super) fn block(&mut self, block: &Block, before: Before<'_>) -> Result<String, Invalid> {
+    pub(super) fn block(&mut self, block: &Block, before: Option<&Block>) -> Result<String, Invalid> {
         if !is_list(block)
             && let Some(mark) = self.list_marks.last_mut()
         {
@@ -252,7 +253,7 @@ impl Printer {
             )
     }
 
-    fn usual(&mut self, block: &Block, before: Before<'_>) -> Result<String, Invalid> {
+    fn usual(&mut self, block: &Block, before: Option<&Block>) -> Result<String, Invalid> {
         let spelling = block.spelling.as_deref().unwrap_or_default();
         match &block.kind {
             BlockKind::Paragraph { align: None } => self.paragraph(block),

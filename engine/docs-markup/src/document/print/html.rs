@@ -13,11 +13,11 @@ use super::{
         lines::{self, SPACE},
         normal,
         opening::Opening,
-        simple_blocks::is_nothing,
+        simple_blocks::{is_list, is_nothing},
         spelling,
     },
     inlines,
-    printer::{Before, Printer},
+    printer::Printer,
 };
 
 impl Printer {
@@ -185,7 +185,7 @@ impl Printer {
         Ok(format!("{opening}\n\n<summary>{title}</summary>\n\n{body}{gap}</details>"))
     }
 
-    pub(super) fn code(&mut self, block: &Block, before: Before<'_>) -> Result<String, Invalid> {
+    pub(super) fn code(&mut self, block: &Block, before: Option<&Block>) -> Result<String, Invalid> {
         let BlockKind::Code { syntax, title, overflow, line_numbers, full_width } = &block.kind else {
             return Ok(String::new());
         };
@@ -212,7 +212,7 @@ impl Printer {
         }
         let has_options =
             title.is_some() || overflow.is_some() || line_numbers.is_some() || full_width.is_some();
-        let follows_list = matches!(before, Before::Block(block) if block.kind.is_list());
+        let follows_list = before.is_some_and(is_list);
         let is_indented = spelling == "    " && !has_options && syntax.is_none() && !follows_list;
         let has_edges = text.first().is_none_or(|line| line.trim_matches(SPACE).is_empty())
             || text.last().is_none_or(|line| line.trim_matches(SPACE).is_empty());

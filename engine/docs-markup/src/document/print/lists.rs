@@ -3,12 +3,7 @@
 use docs_model::{Block, BlockKind};
 
 use super::{
-    super::{
-        invalid::Invalid,
-        lines::SPACE,
-        marks,
-        simple_blocks::{is_list, is_verbatim},
-    },
+    super::{invalid::Invalid, lines::SPACE, marks, simple_blocks::is_list, spelling::is_verbatim},
     indentation::indented,
     printer::Printer,
 };

@@ -1,7 +1,5 @@
 //! The state of the printer. Its methods are in the files of the blocks that they print.
 
-use docs_model::Block;
-
 use super::{super::invalid::Invalid, inlines::Labels};
 
 /// The printing mode of top-level verbatim paragraphs.
@@ -20,13 +18,6 @@ pub(super) enum Unwritable {
     Refused,
     /// The plain text of the block.
     Plain,
-}
-
-/// The previous sibling of a block.
-#[derive(Clone, Copy)]
-pub(super) enum Before<'b> {
-    Nothing,
-    Block(&'b Block),
 }
 
 /// The state of printing.

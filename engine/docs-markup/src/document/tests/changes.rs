@@ -40,7 +40,7 @@ fn block_out_of_text_order_keeps_its_bytes() {
     source.ranges.swap(0, 1);
     let mut new = source.document.clone();
     new.nodes[3] = parse("New.").nodes.remove(0);
-    let written = edited((&source, old), &said(&source.document), &new).unwrap();
+    let written = edited(&source, old, &said(&source.document), &new).unwrap();
     assert_eq!(written.as_deref(), Some("Three.\n\nOne   \ntwo.\n\nfour\n====\n\nNew.\n"));
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use docs_model::{CoverSize, PageLayout, PagePatch, PageWidth, VariableValue};
+use docs_model::{CoverSize, PageLayout, PagePatch, PageWidth};
 use serde_json::{Map, Value, json};
 
 use super::emit;
@@ -46,8 +46,7 @@ pub(super) fn keys(fields: &PagePatch, cover: Option<&CoverSource>) -> Keys {
         keys.insert(key.to_owned(), Value::Bool(true));
     }
     if let Some(variables) = fields.variables.as_ref().filter(|variables| !variables.is_empty()) {
-        let values = variables.iter().map(|(name, value)| (name.clone(), variable(value)));
-        keys.insert("vars".to_owned(), Value::Object(values.collect()));
+        keys.insert("vars".to_owned(), json!(variables));
     }
     if let Some(layout) = layout(fields.layout.flatten().unwrap_or_default(), rest) {
         keys.insert("layout".to_owned(), layout);
@@ -62,14 +61,6 @@ pub(super) fn keys(fields: &PagePatch, cover: Option<&CoverSource>) -> Keys {
         }
     }
     keys
-}
-
-pub(super) fn variable(value: &VariableValue) -> Value {
-    match value {
-        VariableValue::Text(text) => Value::from(text.clone()),
-        VariableValue::Boolean(value) => Value::Bool(*value),
-        VariableValue::Number(number) => Value::Number(number.clone()),
-    }
 }
 
 /// Formats a number, without a decimal point if it is whole.

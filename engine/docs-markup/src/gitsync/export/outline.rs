@@ -11,9 +11,11 @@ use super::{
     text::escape,
 };
 use crate::{
+    document::{is_divider, underline},
     gitsync::{
         ImportPlan, PlannedKind, PlannedPage, Summary, SummaryItem, SummaryKind,
-        summary::scanner::{bullet, is_rule, split_indent, underline},
+        inline::squeeze,
+        summary::scanner::{bullet, split_indent},
     },
     markdown::{LinkKind, links},
     reference::{destination, exactly},
@@ -471,11 +473,11 @@ fn computed(title: &str, value: &Value, column: usize, style: Style) -> String {
 
 fn is_gap(line: &str) -> bool {
     let line = line.trim();
-    line.is_empty() || is_rule(line)
+    line.is_empty() || is_divider(line)
 }
 
 fn has_rule(gap: &[&str]) -> bool {
-    gap.iter().any(|line| is_rule(line.trim()))
+    gap.iter().any(|line| is_divider(line.trim()))
 }
 
 /// Concatenates all lines with their previous gaps, or new ones.
@@ -509,9 +511,4 @@ fn joined(old: &Old<'_>, lines: Vec<Line>) -> String {
         }
     }
     out
-}
-
-/// Normalizes the white space of a title: single spaces, trimmed.
-pub(super) fn squeeze(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -88,38 +88,17 @@ impl Places {
 
 /// Returns the relative path from a folder to a file as a destination, with characters that end a path escaped.
 pub(super) fn relative(folder: &RepoPath, to: &RepoPath) -> String {
-    let here: Vec<&str> = folder.as_str().split('/').filter(|part| !part.is_empty()).collect();
-    let there: Vec<&str> = to.as_str().split('/').collect();
-    let folders = there.len().saturating_sub(1);
-    let common = here.iter().zip(&there[..folders]).take_while(|(a, b)| a == b).count();
-    let mut out = "../".repeat(here.len() - common);
-    for (number, part) in there[common..].iter().enumerate() {
-        if number > 0 {
-            out.push('/');
-        }
-        for c in part.chars() {
-            match c {
-                '%' => out.push_str("%25"),
-                '#' => out.push_str("%23"),
-                '?' => out.push_str("%3F"),
-                c => out.push(c),
-            }
-        }
-    }
+    let (count, rest) = to.seen_from(folder);
+    let rest = rest.replace('%', "%25").replace('#', "%23").replace('?', "%3F");
+    let out = "../".repeat(count) + &rest;
     // A colon in the first segment would make it a scheme.
     if matches!(target::read(&out), Target::Local(_)) { out } else { format!("./{out}") }
 }
 
 /// Returns the relative path of a cover in the front matter. It is not a destination: nothing is escaped.
 pub(super) fn plain_relative(folder: &RepoPath, to: &RepoPath) -> String {
-    let mut path = String::new();
-    let mut at = folder.clone();
-    while !at.is_root() && to.below(&at).is_none() {
-        path.push_str("../");
-        at = at.folder();
-    }
-    path.push_str(to.below(&at).unwrap_or_default());
-    path
+    let (count, rest) = to.seen_from(folder);
+    "../".repeat(count) + rest
 }
 
 #[cfg(test)]

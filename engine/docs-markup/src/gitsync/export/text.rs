@@ -81,7 +81,7 @@ impl Writer<'_> {
         if let Some(template) = &template {
             let is_untitled = self.kind == TextKind::Page && template.source.heading.is_none();
             for heading in [Heading::AsItIs, Heading::New].into_iter().take(1 + usize::from(is_untitled)) {
-                let text = self.edited(template, (page.fields, &keys, &body), heading);
+                let text = self.edited(template, page.fields, &keys, &body, heading);
                 // Only parsing the text again shows that it has the intended content.
                 if let Some(is_titled) = self.says(&text, page.fields, &keys, &body) {
                     return WrittenPage { text, is_titled };
@@ -134,7 +134,9 @@ impl Writer<'_> {
     fn edited(
         &self,
         template: &Template<'_>,
-        (fields, keys, body): (&PagePatch, &Keys, &str),
+        fields: &PagePatch,
+        keys: &Keys,
+        body: &str,
         heading: Heading,
     ) -> String {
         let Template { text, source, parts } = template;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::{RepoPath, report::Warnings};
+use crate::document::{self, heading, is_divider, underline};
 
 /// A heading or a list item with unparsed inline Markdown.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,7 +21,7 @@ pub(super) struct RawItem<'t> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RawKind {
     /// A heading of a level from 1 to 6.
-    Heading(usize),
+    Heading(u8),
     /// A list item with the column of its bullet, counted from 0.
     Bullet(usize),
     /// A rule between items: `***`.
@@ -125,7 +126,7 @@ impl<'t> Reader<'_, 't> {
             if let Some((line, text)) = self.paragraph.take() {
                 self.push(line, RawKind::Heading(level), text);
             }
-        } else if is_rule(rest) {
+        } else if is_divider(rest) {
             self.free();
             self.push(number, RawKind::Rule, "");
         } else if let Some((width, text)) = bullet(rest) {
@@ -229,12 +230,7 @@ impl<'t> Reader<'_, 't> {
 
 impl Fence {
     fn open(line: usize, indent: usize, text: &str) -> Option<Self> {
-        let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-        let info = text.trim_start_matches(mark);
-        let length = text.len() - info.len();
-        if length < 3 || (mark == '`' && info.contains('`')) {
-            return None;
-        }
+        let (mark, length, info) = document::fence(text)?;
         let language = info.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
         Some(Self { line, mark, length, indent, language, body: String::new(), is_inside: false })
     }
@@ -270,38 +266,6 @@ fn without_indent(line: &str, columns: usize) -> &str {
         }
     }
     ""
-}
-
-/// Parses `## Title`, with or without closing marks.
-fn heading(text: &str) -> Option<(usize, &str)> {
-    let title = text.trim_start_matches('#');
-    let level = text.len() - title.len();
-    if !(1..=6).contains(&level) || !(title.is_empty() || title.starts_with([' ', '\t'])) {
-        return None;
-    }
-    let title = title.trim();
-    let bare = title.trim_end_matches('#');
-    Some((level, if bare.is_empty() || bare.ends_with([' ', '\t']) { bare.trim_end() } else { title }))
-}
-
-/// Returns the level of the heading that a line of `=` or `-` makes of the previous line.
-pub(in crate::gitsync) fn underline(text: &str) -> Option<usize> {
-    match text.chars().next() {
-        Some('=') if text.chars().all(|c| c == '=') => Some(1),
-        Some('-') if text.chars().all(|c| c == '-') => Some(2),
-        _ => None,
-    }
-}
-
-/// Returns `true` for `***`, `- - -` or `___`.
-pub(in crate::gitsync) fn is_rule(text: &str) -> bool {
-    let mut marks = text.chars().filter(|c| !matches!(c, ' ' | '\t'));
-    let Some(mark @ ('*' | '-' | '_')) = marks.next() else { return false };
-    let mut count = 1;
-    marks.all(|c| {
-        count += 1;
-        c == mark
-    }) && count >= 3
 }
 
 /// Returns the width of a bullet with the following space, and the text of the item.
