@@ -183,10 +183,7 @@ impl Builder {
     /// Annotates the preceding word, or the preceding link if it exists for the annotation.
     pub(super) fn annotation(&mut self, body: Vec<Block>, spelling: Option<String>, at: usize) {
         let nodes = self.annotated();
-        let mut inline = Inline::new(InlineKind::Annotation {}, nodes);
-        let mut fragment = Fragment::new("annotation-body", body).of_kind("annotation-body");
-        fragment.fragment = None;
-        inline.fragments = Some(vec![fragment]);
+        let mut inline = annotation(nodes, body);
         inline.spelling = spelled(self.marks.len(), spelling.unwrap_or_default());
         self.nodes.push(Node::Inline(inline));
         self.at = at;
@@ -232,6 +229,12 @@ impl Builder {
         self.flush();
         self.nodes
     }
+}
+
+/// Creates an annotation of nodes.
+pub(super) fn annotation(nodes: Vec<Node>, body: Vec<Block>) -> Inline {
+    let body = Fragment { fragment: None, ..Fragment::new("", body).of_kind("annotation-body") };
+    Inline { fragments: Some(vec![body]), ..Inline::new(InlineKind::Annotation {}, nodes) }
 }
 
 /// Prefix of the anchors that annotated text links to.

@@ -30,6 +30,13 @@ pub(super) struct Surroundings {
     pub(super) next: Option<char>,
 }
 
+impl Surroundings {
+    /// Text before a character, away from the edges of the output.
+    pub(super) const fn before(next: char, context: InlineContext) -> Self {
+        Self { context, is_first: false, is_last: false, in_label: false, next: Some(next) }
+    }
+}
+
 /// Writes text with a minimum of escapes.
 pub(super) fn text(out: &mut String, text: &str, around: Surroundings) {
     out.reserve(text.len());

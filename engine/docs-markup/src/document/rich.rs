@@ -1,10 +1,10 @@
 //! Parsing of inline HTML in cells, captions and aligned paragraphs.
 
-use docs_model::{Fragment, Inline, InlineKind, Leaf, Mark, Node, TextNode};
+use docs_model::{Inline, InlineKind, Leaf, Mark, Node, TextNode};
 
 use super::{
     atoms,
-    builder::NOTE_ANCHOR,
+    builder::{NOTE_ANCHOR, annotation},
     html::{Element, Html, unescape},
     inlines::{Rules, is_link, mark},
     targets,
@@ -120,9 +120,7 @@ impl Reader<'_, '_> {
             let nodes = inner(self)?;
             let number = (self.rules.notes.count() + 1).to_string();
             let body = self.rules.notes.take(&label)?;
-            let mut inline = Inline::new(InlineKind::Annotation {}, nodes);
-            let fragment = Fragment { fragment: None, ..Fragment::new("", body).of_kind("annotation-body") };
-            inline.fragments = Some(vec![fragment]);
+            let mut inline = annotation(nodes, body);
             inline.spelling = (number != label).then_some(label);
             inline
         } else {

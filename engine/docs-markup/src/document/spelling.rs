@@ -119,16 +119,9 @@ fn reduce_leaf(leaf: &mut Leaf) {
         return;
     }
     let is_code = leaf.marks.iter().any(|mark| mark.kind == MarkKind::Code);
-    let around = Surroundings {
-        context: InlineContext::Lines,
-        is_first: false,
-        is_last: false,
-        in_label: false,
-        next: Some('x'),
-    };
     let mut usual = String::new();
     if !is_code {
-        escape::text(&mut usual, &leaf.text, around);
+        escape::text(&mut usual, &leaf.text, Surroundings::before('x', InlineContext::Lines));
     }
     leaf.spelling.take_if(|spelling| *spelling == usual);
 }

@@ -81,7 +81,7 @@ fn block(reader: &mut Reader<'_>, tag: &Tag<'_>, inner: Option<&[Line<'_>]>) -> 
         | BlockKind::OpenapiWebhook { .. } => {
             (inner.iter().filter(|line| !line.is_blank()).count() <= 1).then(|| Block::new(kind, Vec::new()))
         }
-        // Blocks without content, blocks that are valid only within tabs, a stepper or columns, and blocks without a tag.
+        // Blocks without content or without a tag, and blocks that are valid only within tabs, a stepper or columns.
         _ => None,
     }
 }

@@ -44,9 +44,7 @@ fn plain(block: &Block) -> String {
 
 /// Prints a single block in canonical form.
 pub(in super::super) fn block_alone(block: &Block) -> Option<String> {
-    let mut printer = Printer::new(std::slice::from_ref(block)).at_top();
-    printer.is_checked = false;
-    printer.block(block, None).ok()
+    unchecked(block, &Printer::new(std::slice::from_ref(block)).labels)
 }
 
 /// Prints a single block with its spelling.
@@ -198,7 +196,8 @@ impl Printer {
         Ok(blocks)
     }
 
-    /// Prints a block after its previous sibling, or its plain text if it cannot be written and the printer does not refuse it.
+    /// Prints a block after its previous sibling, or its plain text if it cannot be written and the printer does not
+    /// refuse it.
     fn block_or_plain(&mut self, block: &Block, before: Option<&Block>) -> Result<String, Invalid> {
         if self.rest == Unwritable::Refused {
             return self.block(block, before);

@@ -408,13 +408,7 @@ impl Writer<'_> {
             return;
         }
         let mut label = String::new();
-        let around = Surroundings {
-            context: InlineContext::Line,
-            is_first: false,
-            is_last: false,
-            in_label: true,
-            next: Some(']'),
-        };
+        let around = Surroundings { in_label: true, ..Surroundings::before(']', InlineContext::Line) };
         escape::text(&mut label, name, around);
         self.out.push_str(&format!("[{label}]({} \"mention\")", escape::destination(url)));
     }
