@@ -38,7 +38,7 @@ struct Open {
     /// The top of the frame on further sheets.
     top: f32,
     /// The space that the frame takes at the top and the bottom of each sheet.
-    takes: (f32, f32),
+    takes: Inset,
 }
 
 /// Vertical padding within a frame.
@@ -240,7 +240,7 @@ impl Pager {
                 self.sheets[self.at].filled = self.sheets[self.at].filled.max(end);
                 draw(open, &mut self.sheets[self.at], end);
             }
-            end -= open.takes.1;
+            end -= open.takes.bottom;
         }
     }
 
@@ -265,13 +265,12 @@ impl Pager {
     /// Ends the repetition of the head.
     pub(crate) fn close_head(&mut self) {
         if let Some(open) = self.open.pop() {
-            self.top -= open.takes.0;
+            self.top -= open.takes.top;
         }
     }
 
     fn push(&mut self, frame: Frame, inset: Inset) {
-        let takes = (inset.top, inset.bottom);
-        self.open.push(Open { frame, reached: self.at, top: self.top, takes });
+        self.open.push(Open { frame, reached: self.at, top: self.top, takes: inset });
         self.top += inset.top;
         self.bottom -= inset.bottom;
     }
@@ -279,9 +278,9 @@ impl Pager {
     /// Closes the frame that was opened last.
     pub(crate) fn close(&mut self) {
         let Some(open) = self.open.pop() else { return };
-        self.top -= open.takes.0;
-        self.bottom += open.takes.1;
-        self.y += open.takes.1;
+        self.top -= open.takes.top;
+        self.bottom += open.takes.bottom;
+        self.y += open.takes.bottom;
         (self.gap, self.fresh) = (0.0, false);
         let (y, sheet) = (self.y, self.sheet());
         sheet.filled = sheet.filled.max(y);

@@ -147,7 +147,7 @@ impl Chosen {
         let is_long = self.inputs.is_some();
         if let Some(file) = std::env::var_os("DOCS_FUZZ_AGAIN") {
             let kept = std::fs::read(&file).unwrap_or_else(|error| panic!("{file:?}: {error}"));
-            seen.take(parser, (&String::from_utf8_lossy(&kept), &kept), self);
+            seen.take(parser, &String::from_utf8_lossy(&kept), &kept, self);
             seen.tell(parser);
             return seen.failures;
         }
@@ -209,11 +209,11 @@ impl Seen {
             Read::Text(_) => Vec::new(),
             Read::Bytes { make, .. } => make(input),
         };
-        self.take(parser, (input, &made), chosen);
+        self.take(parser, input, &made, chosen);
     }
 
     /// Parses an input, or the bytes generated from it, and records its cost.
-    fn take(&mut self, parser: &Parser, (input, made): (&str, &[u8]), chosen: &Chosen) {
+    fn take(&mut self, parser: &Parser, input: &str, made: &[u8], chosen: &Chosen) {
         let read = || match parser.read {
             Read::Text(read) => read(input),
             Read::Bytes { read, .. } => read(made),

@@ -217,8 +217,8 @@ impl At<'_, '_> {
             return Ok((String::new(), None));
         }
         let base = keys::slug(entry.parent.as_ref(), wanted);
-        let numbers = (2, |number| numbered(wanted, number));
-        self.free_name(base, wanted, numbers, |slug| Ok(self.holder(entry.parent.as_ref(), slug)?.is_none()))
+        let is_free = |slug: &str| Ok(self.holder(entry.parent.as_ref(), slug)?.is_none());
+        self.free_name(base, wanted, 2, |number| numbered(wanted, number), is_free)
     }
 
     /// Returns the wanted name, or the first free numbered name after the last number given to this base.
@@ -226,7 +226,8 @@ impl At<'_, '_> {
         &self,
         base: Key,
         wanted: &str,
-        (first, numbered): (u64, impl Fn(u64) -> String),
+        first: u64,
+        numbered: impl Fn(u64) -> String,
         is_free: impl Fn(&str) -> Step<bool>,
     ) -> Step<(String, Option<Numbered>)> {
         if is_free(wanted)? {

@@ -30,9 +30,9 @@ impl At<'_, '_> {
         if before.as_ref().is_none_or(|before| before.name != entry.name) {
             let base = keys::named(&entry.name).key();
             let wanted = std::mem::take(&mut entry.name);
-            let numbers = (1, |number| numbered_file_name(&wanted, number));
+            let numbered = |number| numbered_file_name(&wanted, number);
             let is_free = |name: &str| self.is_free_for(name, file);
-            (entry.name, plan.numbered) = self.free_name(base, &wanted, numbers, is_free)?;
+            (entry.name, plan.numbered) = self.free_name(base, &wanted, 1, numbered, is_free)?;
         }
         if let Some(before) = before {
             plan.changes.remove(keys::derived_of_file(file, &before));

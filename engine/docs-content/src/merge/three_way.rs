@@ -160,7 +160,7 @@ impl<'a, 's> Fields<'a, 's> {
             merge(&[name], name, self);
         }
         for set in MERGED_BY_ELEMENT {
-            let merged = self.set(subject, set, three, (&notes, &mut clash));
+            let merged = self.set(subject, set, three, &notes, &mut clash);
             if !merged.is_empty() {
                 out.insert(set.to_owned(), Value::Object(merged));
             }
@@ -178,7 +178,8 @@ impl<'a, 's> Fields<'a, 's> {
         subject: &Subject,
         set: &str,
         objects: ThreeWay<&Object>,
-        (notes, clash): (&ThreeWay<Clashes>, &mut Clashes),
+        notes: &ThreeWay<Clashes>,
+        clash: &mut Clashes,
     ) -> Object {
         let empty = Object::new();
         let sets = objects.map(|o| o.get(set).and_then(Value::as_object).unwrap_or(&empty));

@@ -22,7 +22,8 @@ pub(super) fn integer(machine: &mut Machine<'_>, arguments: &[Value], at: usize,
 /// Returns the first of `places` where `what` begins in `text`. Charges for the compared elements.
 pub(super) fn find<T: PartialEq>(
     machine: &mut Machine<'_>,
-    (text, what): (&[T], &[T]),
+    text: &[T],
+    what: &[T],
     places: impl Iterator<Item = usize>,
 ) -> Eval<Option<usize>> {
     let mut compared = 0;

@@ -123,7 +123,7 @@ fn plain(machine: &mut Machine<'_>, text: &[char], what: &[char], most: usize) -
     let mut at = 0;
     let Some(last) = text.len().checked_sub(what.len()) else { return Ok(places) };
     while places.len() < most
-        && let Some(from) = find(machine, (text, what), at..=last)?
+        && let Some(from) = find(machine, text, what, at..=last)?
     {
         machine.charge(1)?;
         places.push(Found { groups: smallvec![Some((from, from + what.len()))] });

@@ -142,12 +142,12 @@ fn search(machine: &mut Machine<'_>, text: &str, method: &str, args: &[Value]) -
             let given = machine.number(arg(args, 1))?;
             let from = if given.is_nan() { length } else { clamp(given) };
             let places = last.into_iter().flat_map(|last| (0..=last.min(from)).rev());
-            let at = find(machine, (&units, &what), places)?;
+            let at = find(machine, &units, &what, places)?;
             Value::Number(at.map_or(-1.0, |at| at as f64))
         }
         _ => {
             let from = clamp(integer(machine, args, 1, 0.0)?);
-            let at = find(machine, (&units, &what), last.into_iter().flat_map(|last| from..=last))?;
+            let at = find(machine, &units, &what, last.into_iter().flat_map(|last| from..=last))?;
             if method == "includes" {
                 Value::Boolean(at.is_some())
             } else {

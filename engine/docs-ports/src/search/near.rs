@@ -47,14 +47,16 @@ pub fn near_words<T: AsRef<str>, V, E>(
             left = rest;
             next(from)
         };
-        walk((word, typos, wanted), next, &mut each)?;
+        walk(word, typos, wanted, next, &mut each)?;
     }
     Ok(())
 }
 
 /// Calls `each` for every word with the wanted number of typos. Looks up only prefixes with at most that many.
 fn walk<T: AsRef<str>, V, E>(
-    (word, typos, wanted): (&Word, u8, Match),
+    word: &Word,
+    typos: u8,
+    wanted: Match,
     mut next: impl FnMut(Bound<&str>) -> Result<Option<(T, V)>, E>,
     each: &mut impl FnMut(V, Match),
 ) -> Result<(), E> {
