@@ -16,10 +16,9 @@ use url::{Origin as UrlOrigin, Url};
 
 use crate::{
     idempotency::REPLAYED,
-    ignored,
     middleware::REQUEST_ID,
     rate::{LIMIT, REMAINING, RESET},
-    wire::error::answer,
+    wire::{error::answer, ignored},
 };
 
 /// The lifetime of a preflight response in a browser's cache, in seconds: two hours, the most that all browsers honour.

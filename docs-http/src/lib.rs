@@ -76,7 +76,6 @@ mod explorer;
 mod files;
 mod files_host;
 mod idempotency;
-mod ignored;
 pub mod metrics;
 pub mod middleware;
 mod mount;

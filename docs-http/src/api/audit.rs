@@ -2,17 +2,12 @@
 
 use docs_core::{
     Platform,
-    model::{AuditEntry, BoundedText, List, Timestamp, UserId},
+    model::{AuditEntry, BoundedText, List, OrgId, Timestamp, UserId},
     platform::AuditFilter,
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Tag, id};
-use crate::wire::{
-    error::Answer,
-    params::{PageQuery, Query},
-    reply::Reply,
-};
+use super::{Answer, AsCaller as _, Auth, PageQuery, Path, Query, Reply, Tag};
 
 #[derive(Debug)]
 pub struct AuditLog(pub(super) Platform);
@@ -28,7 +23,7 @@ impl AuditLog {
     async fn list(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         page: PageQuery,
         /// Restricts the list to changes by this user.
         user: Query<UserId>,
@@ -42,7 +37,7 @@ impl AuditLog {
         until: Query<Timestamp>,
     ) -> Answer<Reply<List<AuditEntry>>> {
         let filter = AuditFilter {
-            organization: Some(id(&org, "organization")?),
+            organization: Some(org.0),
             user: user.0,
             subject: record.0.map(|key| key.as_str().into()),
             operation: operation.0.map(|name| name.to_string()),

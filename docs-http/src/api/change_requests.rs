@@ -3,23 +3,15 @@
 use docs_core::{
     Platform,
     model::{
-        ChangeRequest, ChangeRequestStatus, ContentAnswer, CreateChangeRequest, List, MergeResult,
+        ChangeRequest, ChangeRequestStatus, ContentAnswer, CreateChangeRequest, List, MergeResult, SpaceId,
         UpdateChangeRequest, UpdateContent, UpdateResult,
     },
     platform::RequestFilter,
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Tag, id};
-use crate::{
-    conditions::Condition,
-    idempotency::Idempotency,
-    wire::{
-        error::Answer,
-        params::{PageQuery, Query},
-        payload::Strict,
-        reply::{Created, Reply},
-    },
+use super::{
+    Answer, AsCaller as _, Auth, Condition, Created, Idempotency, PageQuery, Path, Query, Reply, Strict, Tag,
 };
 
 #[derive(Debug)]
@@ -34,7 +26,7 @@ impl ChangeRequests {
     async fn list(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         page: PageQuery,
         /// Restricts the list to change requests with this status.
         status: Query<ChangeRequestStatus>,
@@ -43,7 +35,6 @@ impl ChangeRequests {
         /// Restricts the list to change requests that this user created.
         creator: Query<String>,
     ) -> Answer<Reply<List<ChangeRequest>>> {
-        let space = id(&space, "space")?;
         let filter = RequestFilter { status: status.0, contributor: contributor.0, creator: creator.0 };
         let list = auth.caller(&self.0).space(&space).change_requests().list(&filter, &page.0).await?;
         Ok(Reply(list.into()))
@@ -57,15 +48,11 @@ impl ChangeRequests {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         new: Strict<CreateChangeRequest>,
     ) -> Answer<Created<ChangeRequest>> {
-        let request = auth
-            .caller(&idempotency.platform(&self.0))
-            .space(&id(&space, "space")?)
-            .change_requests()
-            .create(new.0)
-            .await?;
+        let request =
+            auth.caller(&idempotency.platform(&self.0)).space(&space).change_requests().create(new.0).await?;
         let location = request.urls.location.clone();
         Ok(Created::new(request).at(location))
     }
@@ -77,10 +64,10 @@ impl ChangeRequests {
     async fn get(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
     ) -> Answer<Reply<ChangeRequest>> {
-        Ok(Reply(auth.caller(&self.0).space(&id(&space, "space")?).change_request(&request).get().await?))
+        Ok(Reply(auth.caller(&self.0).space(&space).change_request(&request).get().await?))
     }
 
     /// Change subject or status of a change request
@@ -91,11 +78,10 @@ impl ChangeRequests {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         change: Strict<UpdateChangeRequest>,
     ) -> Answer<Reply<ChangeRequest>> {
-        let space = id(&space, "space")?;
         Ok(Reply(
             auth.caller(&condition.platform(&self.0))
                 .space(&space)
@@ -113,12 +99,12 @@ impl ChangeRequests {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
     ) -> Answer<Reply<MergeResult>> {
         Ok(Reply(
             auth.caller(&idempotency.platform(&self.0))
-                .space(&id(&space, "space")?)
+                .space(&space)
                 .change_request(&request)
                 .merge()
                 .await?,
@@ -134,15 +120,11 @@ impl ChangeRequests {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
     ) -> Answer<Reply<UpdateResult>> {
         Ok(Reply(
-            auth.caller(&idempotency.platform(&self.0))
-                .space(&id(&space, "space")?)
-                .change_request(&request)
-                .pull()
-                .await?,
+            auth.caller(&idempotency.platform(&self.0)).space(&space).change_request(&request).pull().await?,
         ))
     }
 
@@ -156,13 +138,12 @@ impl ChangeRequests {
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         /// `false` includes the effects of the edits in the response; by default it contains only the change request.
         compat: Query<bool>,
         changes: Strict<UpdateContent>,
     ) -> Answer<Reply<ContentAnswer>> {
-        let space = id(&space, "space")?;
         let done = auth
             .caller(&condition.platform(&idempotency.platform(&self.0)))
             .space(&space)

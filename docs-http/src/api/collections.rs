@@ -2,21 +2,17 @@
 
 use docs_core::{
     Platform,
-    model::{Collection, CreateCollection, List, MoveContent, Space, TransferContent, UpdateCollection},
+    model::{
+        Collection, CollectionId, CreateCollection, List, MoveContent, OrgId, Space, TransferContent,
+        UpdateCollection,
+    },
     platform::Reach,
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Tag, id};
-use crate::{
-    conditions::Condition,
-    idempotency::Idempotency,
-    wire::{
-        error::Answer,
-        params::{PageQuery, Query},
-        payload::{Optional, Strict},
-        reply::{Conditional, Created, Empty, NoContent, Reply},
-    },
+use super::{
+    Answer, AsCaller as _, Auth, Condition, Conditional, Created, Deleted, Empty, Idempotency, NoContent,
+    Optional, PageQuery, Path, Query, Reply, Strict, Tag,
 };
 
 #[derive(Debug)]
@@ -35,12 +31,11 @@ impl Collections {
     async fn list(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         page: PageQuery,
         /// `false` omits collections within other collections; `true` by default.
         nested: Query<bool>,
     ) -> Answer<Reply<List<Collection>>> {
-        let org = id(&org, "organization")?;
         let reach = if nested.0.unwrap_or(true) { Reach::Nested } else { Reach::Direct };
         Ok(Reply(auth.caller(&self.0).org(&org).collections().list(reach, &page.0).await?.into()))
     }
@@ -53,15 +48,11 @@ impl Collections {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         new: Optional<CreateCollection>,
     ) -> Answer<Created<Collection>> {
-        let collection = auth
-            .caller(&idempotency.platform(&self.0))
-            .org(&id(&org, "organization")?)
-            .collections()
-            .create(new.0)
-            .await?;
+        let collection =
+            auth.caller(&idempotency.platform(&self.0)).org(&org).collections().create(new.0).await?;
         let location = collection.urls.location.clone();
         Ok(Created::new(collection).at(location))
     }
@@ -73,9 +64,9 @@ impl Collections {
     async fn get(
         &self,
         auth: Auth,
-        #[oai(name = "collectionId")] collection: Path<String>,
+        #[oai(name = "collectionId")] collection: Path<CollectionId>,
     ) -> Answer<Reply<Collection>> {
-        Ok(Reply(auth.caller(&self.0).collection(&id(&collection, "collection")?).get().await?))
+        Ok(Reply(auth.caller(&self.0).collection(&collection).get().await?))
     }
 
     /// Change a collection
@@ -86,10 +77,9 @@ impl Collections {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "collectionId")] collection: Path<String>,
+        #[oai(name = "collectionId")] collection: Path<CollectionId>,
         change: Strict<UpdateCollection>,
     ) -> Answer<Conditional<Collection>> {
-        let collection = id(&collection, "collection")?;
         Ok(Conditional(
             auth.caller(&condition.platform(&self.0)).collection(&collection).update(change.0).await?,
         ))
@@ -103,11 +93,9 @@ impl Collections {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "collectionId")] collection: Path<String>,
+        #[oai(name = "collectionId")] collection: Path<CollectionId, Deleted>,
     ) -> Answer<NoContent> {
-        if let Ok(collection) = collection.parse() {
-            auth.caller(&condition.platform(&self.0)).collection(&collection).delete().await?;
-        }
+        auth.caller(&condition.platform(&self.0)).collection(&collection).delete().await?;
         Ok(Empty)
     }
 
@@ -122,10 +110,9 @@ impl Collections {
     async fn spaces(
         &self,
         auth: Auth,
-        #[oai(name = "collectionId")] collection: Path<String>,
+        #[oai(name = "collectionId")] collection: Path<CollectionId>,
         page: PageQuery,
     ) -> Answer<Reply<List<Space>>> {
-        let collection = id(&collection, "collection")?;
         Ok(Reply(auth.caller(&self.0).collection(&collection).list_spaces(&page.0).await?.into()))
     }
 
@@ -137,10 +124,9 @@ impl Collections {
     async fn relocate(
         &self,
         auth: Auth,
-        #[oai(name = "collectionId")] collection: Path<String>,
+        #[oai(name = "collectionId")] collection: Path<CollectionId>,
         to: Strict<MoveContent>,
     ) -> Answer<Reply<Collection>> {
-        let collection = id(&collection, "collection")?;
         Ok(Reply(auth.caller(&self.0).collection(&collection).move_to(to.0).await?))
     }
 
@@ -152,10 +138,9 @@ impl Collections {
     async fn transfer(
         &self,
         auth: Auth,
-        #[oai(name = "collectionId")] collection: Path<String>,
+        #[oai(name = "collectionId")] collection: Path<CollectionId>,
         to: Strict<TransferContent>,
     ) -> Answer<Conditional<Collection>> {
-        let collection = id(&collection, "collection")?;
         Ok(Conditional(auth.caller(&self.0).collection(&collection).transfer(to.0).await?))
     }
 }

@@ -3,27 +3,16 @@
 use docs_core::{
     Platform,
     model::{
-        Comment, CommentReply, CommentStatus, ContentFormat, List, ListOrder, Member, PostComment,
-        PostCommentReply, UpdateComment, UpdateCommentReply,
+        Comment, CommentId, CommentReply, CommentReplyId, CommentStatus, ContentFormat, List, ListOrder,
+        Member, PostComment, PostCommentReply, SpaceId, UpdateComment, UpdateCommentReply,
     },
     platform::{CommentQuery, ContentOf, Thread},
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
 use super::{
-    AsCaller as _, Auth, Tag,
-    content::{live, of_request},
-    id,
-};
-use crate::{
-    conditions::Condition,
-    idempotency::Idempotency,
-    wire::{
-        error::Answer,
-        params::{PageQuery, Query},
-        payload::Strict,
-        reply::{Empty, NoContent, Reply},
-    },
+    Answer, AsCaller as _, Auth, Condition, Deleted, Empty, Idempotency, NoContent, PageQuery, Path, Query,
+    Reply, Strict, Tag,
 };
 
 pub(super) type Comments = (OfSpace, OfRequest);
@@ -33,10 +22,6 @@ pub(super) fn comments(platform: &Platform) -> Comments {
     (OfSpace(platform.clone()), OfRequest(platform.clone()))
 }
 
-fn thread(of: Answer<ContentOf>, comment: &str) -> Answer<Thread> {
-    Ok(Thread { of: of?, comment: id(comment, "comment")? })
-}
-
 /// Declares the operations on comments below one path prefix.
 ///
 /// An invocation gives the prefix, its path parameters and the content they refer to, and the id and summary of each
@@ -44,7 +29,7 @@ fn thread(of: Answer<ContentOf>, comment: &str) -> Answer<Thread> {
 macro_rules! mount {
     (
         $(#[$doc:meta])*
-        $Mount:ident at $prefix:tt with ($($name:tt as $parameter:ident),+) on $content:expr;
+        $Mount:ident at $prefix:tt with ($($name:tt as $parameter:ident: $Id:ty),+) on $content:expr;
         $list:tt $list_title:tt $list_about:tt;
         $post:tt $post_title:tt $post_about:tt;
         $get:tt $get_title:tt;
@@ -70,7 +55,7 @@ macro_rules! mount {
             async fn list(
                 &self,
                 auth: Auth,
-                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 page: PageQuery,
                 /// `asc` lists oldest first, `desc` newest first; `desc` by default.
                 order: Query<ListOrder>,
@@ -91,7 +76,7 @@ macro_rules! mount {
                     authors: authors.0.unwrap_or_default(),
                     format: format.0.unwrap_or_default(),
                 };
-                let list = auth.caller(&self.0).content(&$content?).comments().list(&query, &page.0).await?;
+                let list = auth.caller(&self.0).content(&$content).comments().list(&query, &page.0).await?;
                 Ok(Reply(list.into()))
             }
 
@@ -103,11 +88,11 @@ macro_rules! mount {
                 &self,
                 auth: Auth,
                 #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 new: Strict<PostComment>,
             ) -> Answer<Reply<Comment>> {
                 let platform = idempotency.platform(&self.0);
-                Ok(Reply(auth.caller(&platform).content(&$content?).comments().post(new.0).await?))
+                Ok(Reply(auth.caller(&platform).content(&$content).comments().post(new.0).await?))
             }
 
             #[doc = $get_title]
@@ -117,12 +102,12 @@ macro_rules! mount {
             async fn get(
                 &self,
                 auth: Auth,
-                $(#[oai(name = $name)] $parameter: Path<String>,)+
-                #[oai(name = "commentId")] comment: Path<String>,
+                $(#[oai(name = $name)] $parameter: Path<$Id>,)+
+                #[oai(name = "commentId")] comment: Path<CommentId>,
                 /// The format of the text: Markdown, the default, or a document tree.
                 format: Query<ContentFormat>,
             ) -> Answer<Reply<Comment>> {
-                let thread = thread($content, &comment)?;
+                let thread = Thread { of: $content, comment: comment.0 };
                 Ok(Reply(auth.caller(&self.0).comment(&thread).get(format.0.unwrap_or_default()).await?))
             }
 
@@ -134,11 +119,12 @@ macro_rules! mount {
                 &self,
                 auth: Auth,
                 #[oai(name = "If-Match")] condition: Condition,
-                $(#[oai(name = $name)] $parameter: Path<String>,)+
-                #[oai(name = "commentId")] comment: Path<String>,
+                $(#[oai(name = $name)] $parameter: Path<$Id>,)+
+                #[oai(name = "commentId")] comment: Path<CommentId>,
                 change: Strict<UpdateComment>,
             ) -> Answer<Reply<Comment>> {
-                Ok(Reply(auth.caller(&condition.platform(&self.0)).comment(&thread($content, &comment)?).update(change.0).await?))
+                let thread = Thread { of: $content, comment: comment.0 };
+                Ok(Reply(auth.caller(&condition.platform(&self.0)).comment(&thread).update(change.0).await?))
             }
 
             #[doc = $delete_title]
@@ -148,12 +134,11 @@ macro_rules! mount {
             async fn delete(
                 &self,
                 auth: Auth,
-                $(#[oai(name = $name)] $parameter: Path<String>,)+
-                #[oai(name = "commentId")] comment: Path<String>,
+                $(#[oai(name = $name)] $parameter: Path<$Id, Deleted>,)+
+                #[oai(name = "commentId")] comment: Path<CommentId, Deleted>,
             ) -> Answer<NoContent> {
-                if let Ok(thread) = thread($content, &comment) {
-                    auth.caller(&self.0).comment(&thread).delete().await?;
-                }
+                let thread = Thread { of: $content, comment: comment.0 };
+                auth.caller(&self.0).comment(&thread).delete().await?;
                 Ok(Empty)
             }
 
@@ -164,13 +149,14 @@ macro_rules! mount {
             async fn replies(
                 &self,
                 auth: Auth,
-                $(#[oai(name = $name)] $parameter: Path<String>,)+
-                #[oai(name = "commentId")] comment: Path<String>,
+                $(#[oai(name = $name)] $parameter: Path<$Id>,)+
+                #[oai(name = "commentId")] comment: Path<CommentId>,
                 page: PageQuery,
                 /// The format of the text: Markdown, the default, or a document tree.
                 format: Query<ContentFormat>,
             ) -> Answer<Reply<List<CommentReply>>> {
-                let (thread, format) = (thread($content, &comment)?, format.0.unwrap_or_default());
+                let thread = Thread { of: $content, comment: comment.0 };
+                let format = format.0.unwrap_or_default();
                 Ok(Reply(auth.caller(&self.0).comment(&thread).list_replies(format, &page.0).await?.into()))
             }
 
@@ -182,15 +168,16 @@ macro_rules! mount {
                 &self,
                 auth: Auth,
                 #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-                $(#[oai(name = $name)] $parameter: Path<String>,)+
-                #[oai(name = "commentId")] comment: Path<String>,
+                $(#[oai(name = $name)] $parameter: Path<$Id>,)+
+                #[oai(name = "commentId")] comment: Path<CommentId>,
                 $(
                     /// The format of the text: Markdown, the default, or a document tree.
                     $format: Query<ContentFormat>,
                 )?
                 new: Strict<PostCommentReply>,
             ) -> Answer<Reply<CommentReply>> {
-                let (platform, thread) = (idempotency.platform(&self.0), thread($content, &comment)?);
+                let platform = idempotency.platform(&self.0);
+                let thread = Thread { of: $content, comment: comment.0 };
                 let format = Option::<ContentFormat>::None$(.or($format.0))?.unwrap_or_default();
                 Ok(Reply(auth.caller(&platform).comment(&thread).post_reply(new.0, format).await?))
             }
@@ -202,13 +189,13 @@ macro_rules! mount {
             async fn get_reply(
                 &self,
                 auth: Auth,
-                $(#[oai(name = $name)] $parameter: Path<String>,)+
-                #[oai(name = "commentId")] comment: Path<String>,
-                #[oai(name = "commentReplyId")] reply: Path<String>,
+                $(#[oai(name = $name)] $parameter: Path<$Id>,)+
+                #[oai(name = "commentId")] comment: Path<CommentId>,
+                #[oai(name = "commentReplyId")] reply: Path<CommentReplyId>,
                 /// The format of the text: Markdown, the default, or a document tree.
                 format: Query<ContentFormat>,
             ) -> Answer<Reply<CommentReply>> {
-                let (thread, reply) = (thread($content, &comment)?, id(&reply, "reply")?);
+                let thread = Thread { of: $content, comment: comment.0 };
                 let format = format.0.unwrap_or_default();
                 Ok(Reply(auth.caller(&self.0).comment(&thread).reply(&reply).get(format).await?))
             }
@@ -221,12 +208,12 @@ macro_rules! mount {
                 &self,
                 auth: Auth,
                 #[oai(name = "If-Match")] condition: Condition,
-                $(#[oai(name = $name)] $parameter: Path<String>,)+
-                #[oai(name = "commentId")] comment: Path<String>,
-                #[oai(name = "commentReplyId")] reply: Path<String>,
+                $(#[oai(name = $name)] $parameter: Path<$Id>,)+
+                #[oai(name = "commentId")] comment: Path<CommentId>,
+                #[oai(name = "commentReplyId")] reply: Path<CommentReplyId>,
                 change: Strict<UpdateCommentReply>,
             ) -> Answer<Reply<CommentReply>> {
-                let (thread, reply) = (thread($content, &comment)?, id(&reply, "reply")?);
+                let thread = Thread { of: $content, comment: comment.0 };
                 Ok(Reply(auth.caller(&condition.platform(&self.0)).comment(&thread).reply(&reply).update(change.0).await?))
             }
 
@@ -237,13 +224,12 @@ macro_rules! mount {
             async fn delete_reply(
                 &self,
                 auth: Auth,
-                $(#[oai(name = $name)] $parameter: Path<String>,)+
-                #[oai(name = "commentId")] comment: Path<String>,
-                #[oai(name = "commentReplyId")] reply: Path<String>,
+                $(#[oai(name = $name)] $parameter: Path<$Id, Deleted>,)+
+                #[oai(name = "commentId")] comment: Path<CommentId, Deleted>,
+                #[oai(name = "commentReplyId")] reply: Path<CommentReplyId, Deleted>,
             ) -> Answer<NoContent> {
-                if let (Ok(thread), Ok(reply)) = (thread($content, &comment), reply.parse()) {
-                    auth.caller(&self.0).comment(&thread).reply(&reply).delete().await?;
-                }
+                let thread = Thread { of: $content, comment: comment.0 };
+                auth.caller(&self.0).comment(&thread).reply(&reply).delete().await?;
                 Ok(Empty)
             }
 
@@ -254,10 +240,10 @@ macro_rules! mount {
             async fn commenters(
                 &self,
                 auth: Auth,
-                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 page: PageQuery,
             ) -> Answer<Reply<List<Member>>> {
-                let list = auth.caller(&self.0).content(&$content?).comments().list_commenters(&page.0).await?;
+                let list = auth.caller(&self.0).content(&$content).comments().list_commenters(&page.0).await?;
                 Ok(Reply(list.into()))
             }
         }
@@ -266,7 +252,8 @@ macro_rules! mount {
 
 mount! {
     /// Comments on the content of a space.
-    OfSpace at "/spaces/:spaceId" with ("spaceId" as space) on live(&space);
+    OfSpace at "/spaces/:spaceId" with ("spaceId" as space: SpaceId)
+        on ContentOf::space(space.0);
     "listCommentsInSpace" "List the comments of a space"
         "Ordered by time of posting, newest first by default. Comments on change requests are not included.";
     "postCommentInSpace" "Post a comment in a space"
@@ -285,7 +272,8 @@ mount! {
 mount! {
     /// Comments on the content of a change request.
     OfRequest at "/spaces/:spaceId/change-requests/:changeRequestId"
-        with ("spaceId" as space, "changeRequestId" as request) on of_request(&space, &request);
+        with ("spaceId" as space: SpaceId, "changeRequestId" as request: String)
+        on ContentOf::request(space.0, &request);
     "listCommentsInChangeRequest" "List the comments of a change request"
         "Ordered by time of posting, newest first by default.";
     "postCommentInChangeRequest" "Post a comment in a change request"

@@ -6,21 +6,19 @@ use docs_core::{
     Platform, Result,
     content::Evaluated,
     model::{
-        ContentFormat, Document, List, Pages, ReusableContent, Revision, RevisionFile, RevisionPage,
-        RevisionSemanticChanges,
+        ContentFormat, Document, FileId, List, PageId, Pages, ReusableContent, ReusableId, Revision,
+        RevisionFile, RevisionId, RevisionPage, RevisionSemanticChanges, SpaceId,
     },
     platform::{ContentHandle, ContentOf, EntityTag, Shown, TaggedRevision},
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Reader, Tag, id};
+use super::{Answer, AsCaller as _, Auth, PageQuery, Path, Query, Reader, Reply, Tag};
 use crate::{
     conditions::Known,
     wire::{
-        error::Answer,
         kept::{Kept, Use},
-        params::{Limit, PageQuery, Query},
-        reply::Reply,
+        params::Limit,
     },
 };
 
@@ -35,18 +33,6 @@ pub(super) fn content(platform: &Platform) -> Content {
         Changes(platform.clone()),
         Documents(platform.clone()),
     )
-}
-
-pub(super) fn live(space: &str) -> Answer<ContentOf> {
-    Ok(ContentOf::space(id(space, "space")?))
-}
-
-pub(super) fn of_request(space: &str, request: &str) -> Answer<ContentOf> {
-    Ok(ContentOf::request(id(space, "space")?, request))
-}
-
-fn of_revision(space: &str, revision: &str) -> Answer<ContentOf> {
-    Ok(ContentOf::revision(id(space, "space")?, id(revision, "revision")?))
 }
 
 fn shown(metadata: Query<bool>) -> Shown {
@@ -129,7 +115,7 @@ async fn whole_revision(content: ContentHandle<'_>, known: Known, shown: Shown) 
 macro_rules! mount {
     (
         $(#[$doc:meta])*
-        $Mount:ident at $prefix:tt with ($($name:tt as $parameter:ident),+) reads $content:expr, for $auth:ty;
+        $Mount:ident at $prefix:tt with ($($name:tt as $parameter:ident: $Id:ty),+) reads $content:expr, for $auth:ty;
         $revision:tt $revision_title:tt;
         $pages:tt $pages_title:tt;
         $files:tt $files_title:tt;
@@ -152,7 +138,7 @@ macro_rules! mount {
                 &self,
                 auth: $auth,
                 known: Known,
-                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 /// `false` omits Git metadata of pages and files; `true` by default.
                 metadata: Query<bool>,
                 /// `false` returns computed pages as defined, instead of the pages they generate; `true` by default.
@@ -171,7 +157,7 @@ macro_rules! mount {
                 &self,
                 auth: $auth,
                 known: Known,
-                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 /// `false` omits Git metadata of pages and files; `true` by default.
                 metadata: Query<bool>,
                 /// `false` returns computed pages as defined, instead of the pages they generate; `true` by default.
@@ -191,7 +177,7 @@ macro_rules! mount {
                 &self,
                 auth: $auth,
                 known: Known,
-                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 page: PageQuery,
                 /// `false` omits Git metadata of pages and files; `true` by default.
                 metadata: Query<bool>,
@@ -213,15 +199,15 @@ macro_rules! mount {
                 &self,
                 auth: $auth,
                 known: Known,
-                $(#[oai(name = $name)] $parameter: Path<String>,)+
-                #[oai(name = "fileId")] file: Path<String>,
+                $(#[oai(name = $name)] $parameter: Path<$Id>,)+
+                #[oai(name = "fileId")] file: Path<FileId>,
                 /// `false` omits Git metadata of pages and files; `true` by default.
                 metadata: Query<bool>,
                 /// Accepted for compatibility; has no effect on files.
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
             ) -> Answer<Kept<RevisionFile>> {
-                let (of, file) = ($content, id(&file, "file")?);
+                let of = $content;
                 let content = auth.caller(&self.0).content(&of);
                 kept(content, known, content.get_file(&file, shown(metadata))).await
             }
@@ -234,8 +220,8 @@ macro_rules! mount {
                 &self,
                 auth: $auth,
                 known: Known,
-                $(#[oai(name = $name)] $parameter: Path<String>,)+
-                #[oai(name = "pageId")] page: Path<String>,
+                $(#[oai(name = $name)] $parameter: Path<$Id>,)+
+                #[oai(name = "pageId")] page: Path<PageId>,
                 /// The format of the content; `markdown` by default.
                 format: Query<ContentFormat>,
                 /// The evaluation of conditions and expressions; disabled by default.
@@ -245,7 +231,7 @@ macro_rules! mount {
                 /// `false` returns computed pages as defined, instead of the pages they generate; `true` by default.
                 computed: Query<bool>,
             ) -> Answer<Kept<RevisionPage>> {
-                let (of, page) = ($content, id(&page, "page")?);
+                let of = $content;
                 let content = auth.caller(&self.0).content(&of);
                 let shown = with_computed(written(metadata, format, evaluated), computed);
                 kept_pages(content, known, content.get_page(&page, shown)).await
@@ -260,7 +246,7 @@ macro_rules! mount {
                 &self,
                 auth: $auth,
                 known: Known,
-                $(#[oai(name = $name)] $parameter: Path<String>,)+
+                $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 #[oai(name = "pagePath")] path: Path<String>,
                 /// The format of the content; `markdown` by default.
                 format: Query<ContentFormat>,
@@ -285,15 +271,15 @@ macro_rules! mount {
                 &self,
                 auth: $auth,
                 known: Known,
-                $(#[oai(name = $name)] $parameter: Path<String>,)+
-                #[oai(name = "reusableContentId")] reusable: Path<String>,
+                $(#[oai(name = $name)] $parameter: Path<$Id>,)+
+                #[oai(name = "reusableContentId")] reusable: Path<ReusableId>,
                 /// `false` omits Git metadata; `true` by default.
                 metadata: Query<bool>,
                 /// Accepted for compatibility; computed contents are always returned as defined.
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
             ) -> Answer<Kept<ReusableContent>> {
-                let (of, reusable) = ($content, id(&reusable, "reusable content")?);
+                let of = $content;
                 let content = auth.caller(&self.0).content(&of);
                 kept(content, known, content.get_reusable_content(&reusable, shown(metadata))).await
             }
@@ -303,7 +289,7 @@ macro_rules! mount {
 
 mount! {
     /// The live content of a space.
-    Live at "/spaces/:spaceId/content" with ("spaceId" as space) reads live(&space)?, for Reader;
+    Live at "/spaces/:spaceId/content" with ("spaceId" as space: SpaceId) reads ContentOf::space(space.0), for Reader;
     "getCurrentRevision" "Get the latest revision of a space";
     "listPages" "List the pages of a space";
     "listFiles" "List the files of a space";
@@ -316,7 +302,8 @@ mount! {
 mount! {
     /// The content of a change request.
     OfRequest at "/spaces/:spaceId/change-requests/:changeRequestId/content"
-        with ("spaceId" as space, "changeRequestId" as request) reads of_request(&space, &request)?, for Auth;
+        with ("spaceId" as space: SpaceId, "changeRequestId" as request: String)
+        reads ContentOf::request(space.0, &request), for Auth;
     "getRevisionOfChangeRequestById" "Get the latest revision of a change request";
     "listPagesInChangeRequest" "List the pages of a change request";
     "listFilesInChangeRequestById" "List the files of a change request";
@@ -329,7 +316,8 @@ mount! {
 mount! {
     /// The content of any revision of a space or of its change requests.
     OfRevision at "/spaces/:spaceId/revisions/:revisionId"
-        with ("spaceId" as space, "revisionId" as revision) reads of_revision(&space, &revision)?, for Reader;
+        with ("spaceId" as space: SpaceId, "revisionId" as revision: RevisionId)
+        reads ContentOf::revision(space.0, revision.0), for Reader;
     "getRevisionById" "Get a revision";
     "listPagesInRevisionById" "List the pages of a revision";
     "listFilesInRevisionById" "List the files of a revision";
@@ -355,13 +343,15 @@ impl Changes {
     async fn of_request(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         /// The maximum number of changes in the response; has a small default.
         limit: Query<Limit>,
     ) -> Answer<Reply<RevisionSemanticChanges>> {
         let limit = limit.0.map(|limit| limit.0);
-        Ok(Reply(auth.caller(&self.0).content(&of_request(&space, &request)?).list_changes(limit).await?))
+        Ok(Reply(
+            auth.caller(&self.0).content(&ContentOf::request(space.0, &request)).list_changes(limit).await?,
+        ))
     }
 
     /// List the changes of a revision
@@ -376,8 +366,8 @@ impl Changes {
     async fn of_revision(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "revisionId")] revision: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
+        #[oai(name = "revisionId")] revision: Path<RevisionId>,
         /// Accepted for compatibility; changes contain no Git metadata.
         #[oai(name = "metadata")]
         _metadata: Query<bool>,
@@ -388,7 +378,12 @@ impl Changes {
         limit: Query<Limit>,
     ) -> Answer<Reply<RevisionSemanticChanges>> {
         let limit = limit.0.map(|limit| limit.0);
-        Ok(Reply(auth.caller(&self.0).content(&of_revision(&space, &revision)?).list_changes(limit).await?))
+        Ok(Reply(
+            auth.caller(&self.0)
+                .content(&ContentOf::revision(space.0, revision.0))
+                .list_changes(limit)
+                .await?,
+        ))
     }
 }
 
@@ -404,13 +399,13 @@ impl Documents {
     async fn document(
         &self,
         auth: Reader,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "documentId")] document: Path<String>,
         /// Accepted for compatibility; both versions are equal.
         #[oai(name = "schema")]
         _schema: Query<DocumentSchema>,
     ) -> Answer<Reply<Document>> {
-        Ok(Reply(auth.caller(&self.0).space(&id(&space, "space")?).get_document(&document).await?))
+        Ok(Reply(auth.caller(&self.0).space(&space).get_document(&document).await?))
     }
 
     /// Get the document of a page of a revision
@@ -425,13 +420,13 @@ impl Documents {
         &self,
         auth: Reader,
         known: Known,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "revisionId")] revision: Path<String>,
-        #[oai(name = "pageId")] page: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
+        #[oai(name = "revisionId")] revision: Path<RevisionId>,
+        #[oai(name = "pageId")] page: Path<PageId>,
         /// The evaluation of conditions and expressions; disabled by default.
         evaluated: Query<Evaluated>,
     ) -> Answer<Kept<Document>> {
-        let (of, page) = (of_revision(&space, &revision)?, id(&page, "page")?);
+        let of = ContentOf::revision(space.0, revision.0);
         let content = auth.caller(&self.0).content(&of);
         kept_pages(content, known, content.get_page_document(&page, evaluated.0.unwrap_or_default())).await
     }
@@ -448,13 +443,13 @@ impl Documents {
         &self,
         auth: Reader,
         known: Known,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "revisionId")] revision: Path<String>,
-        #[oai(name = "reusableContentId")] reusable: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
+        #[oai(name = "revisionId")] revision: Path<RevisionId>,
+        #[oai(name = "reusableContentId")] reusable: Path<ReusableId>,
         /// The evaluation of conditions and expressions; disabled by default.
         evaluated: Query<Evaluated>,
     ) -> Answer<Kept<Document>> {
-        let (of, reusable) = (of_revision(&space, &revision)?, id(&reusable, "reusable content")?);
+        let of = ContentOf::revision(space.0, revision.0);
         let content = auth.caller(&self.0).content(&of);
         let document = content.get_reusable_document(&reusable, evaluated.0.unwrap_or_default());
         kept_pages(content, known, document).await

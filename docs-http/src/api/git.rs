@@ -2,18 +2,12 @@
 
 use docs_core::{
     Platform,
-    model::{ExportGitRepository, GitSync, ImportGitRepository},
+    model::{ExportGitRepository, GitSync, ImportGitRepository, SpaceId},
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Tag, id};
-use crate::{
-    idempotency::Idempotency,
-    wire::{
-        error::Answer,
-        payload::Strict,
-        reply::{Empty, NoContent, Reply, Started},
-    },
+use super::{
+    Answer, AsCaller as _, Auth, Deleted, Empty, Idempotency, NoContent, Path, Reply, Started, Strict, Tag,
 };
 
 #[derive(Debug)]
@@ -30,10 +24,9 @@ impl Git {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         request: Strict<ImportGitRepository>,
     ) -> Answer<Started> {
-        let space = id(&space, "space")?;
         let platform = idempotency.platform(&self.0);
         let job = auth.caller(&platform).space(&space).import_git(request.0).await?;
         Ok(Started::at(self.0.urls().job(&space, &job)))
@@ -49,10 +42,9 @@ impl Git {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         request: Strict<ExportGitRepository>,
     ) -> Answer<Started> {
-        let space = id(&space, "space")?;
         let platform = idempotency.platform(&self.0);
         let job = auth.caller(&platform).space(&space).export_git(request.0).await?;
         Ok(Started::at(self.0.urls().job(&space, &job)))
@@ -70,11 +62,9 @@ impl Git {
     async fn remove_legacy_installation(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId, Deleted>,
     ) -> Answer<NoContent> {
-        if let Ok(space) = space.parse() {
-            auth.caller(&self.0).space(&space).remove_legacy_git_installation().await?;
-        }
+        auth.caller(&self.0).space(&space).remove_legacy_git_installation().await?;
         Ok(Empty)
     }
 
@@ -82,7 +72,11 @@ impl Git {
     ///
     /// Returns the repository of the last import or export. Returns 404 for a space that was never synchronized.
     #[oai(path = "/spaces/:spaceId/git/info", method = "get", operation_id = "getSpaceGitInfo")]
-    async fn info(&self, auth: Auth, #[oai(name = "spaceId")] space: Path<String>) -> Answer<Reply<GitSync>> {
-        Ok(Reply(auth.caller(&self.0).space(&id(&space, "space")?).git_info().await?))
+    async fn info(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
+    ) -> Answer<Reply<GitSync>> {
+        Ok(Reply(auth.caller(&self.0).space(&space).git_info().await?))
     }
 }

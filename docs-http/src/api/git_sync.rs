@@ -2,19 +2,13 @@
 
 use docs_core::{
     Platform,
-    model::{GitSyncSetting, SetGitSync},
+    model::{GitSyncSetting, SetGitSync, SpaceId},
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Tag, id};
-use crate::{
-    conditions::Condition,
-    idempotency::Idempotency,
-    wire::{
-        error::Answer,
-        payload::Strict,
-        reply::{Empty, NoContent, Reply, Started},
-    },
+use super::{
+    Answer, AsCaller as _, Auth, Condition, Deleted, Empty, Idempotency, NoContent, Path, Reply, Started,
+    Strict, Tag,
 };
 
 #[derive(Debug)]
@@ -29,9 +23,9 @@ impl GitSync {
     async fn get(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
     ) -> Answer<Reply<GitSyncSetting>> {
-        Ok(Reply(auth.caller(&self.0).space(&id(&space, "space")?).git_sync().await?))
+        Ok(Reply(auth.caller(&self.0).space(&space).git_sync().await?))
     }
 
     /// Set the Git synchronization of a space
@@ -43,10 +37,10 @@ impl GitSync {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         setting: Strict<SetGitSync>,
     ) -> Answer<Reply<GitSyncSetting>> {
-        let (space, platform) = (id(&space, "space")?, condition.platform(&self.0));
+        let platform = condition.platform(&self.0);
         Ok(Reply(auth.caller(&platform).space(&space).set_git_sync(setting.0).await?))
     }
 
@@ -58,11 +52,9 @@ impl GitSync {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId, Deleted>,
     ) -> Answer<NoContent> {
-        if let Ok(space) = space.parse() {
-            auth.caller(&condition.platform(&self.0)).space(&space).remove_git_sync().await?;
-        }
+        auth.caller(&condition.platform(&self.0)).space(&space).remove_git_sync().await?;
         Ok(Empty)
     }
 
@@ -75,9 +67,8 @@ impl GitSync {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
     ) -> Answer<Reply<GitSyncSetting>> {
-        let space = id(&space, "space")?;
         let platform = idempotency.platform(&self.0);
         Ok(Reply(auth.caller(&platform).space(&space).rotate_git_sync_secret().await?))
     }
@@ -90,9 +81,8 @@ impl GitSync {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
     ) -> Answer<Started> {
-        let space = id(&space, "space")?;
         let platform = idempotency.platform(&self.0);
         let job = auth.caller(&platform).space(&space).run_git_sync().await?;
         Ok(Started::at(self.0.urls().job(&space, &job)))

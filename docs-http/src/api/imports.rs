@@ -2,20 +2,13 @@
 
 use docs_core::{
     Platform,
-    model::{ApplySpaceTemplate, ImportContent, ImportContentResult},
+    model::{ApplySpaceTemplate, ImportContent, ImportContentResult, SpaceId},
     platform::ContentOf,
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Tag, id};
-use crate::{
-    idempotency::Idempotency,
-    wire::{
-        error::Answer,
-        payload::Strict,
-        reply::{Created, CreatedEmpty, Empty},
-    },
-};
+use super::{Answer, AsCaller as _, Auth, Created, Empty, Idempotency, Path, Strict, Tag};
+use crate::wire::reply::CreatedEmpty;
 
 #[derive(Debug)]
 pub struct Imports(pub(super) Platform);
@@ -45,10 +38,10 @@ impl Imports {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         request: Strict<ImportContent>,
     ) -> Answer<Created<ImportContentResult>> {
-        self.import(&auth, &idempotency, ContentOf::space(id(&space, "space")?), request.0).await
+        self.import(&auth, &idempotency, ContentOf::space(space.0), request.0).await
     }
 
     /// Import documents into a change request
@@ -63,11 +56,11 @@ impl Imports {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         import: Strict<ImportContent>,
     ) -> Answer<Created<ImportContentResult>> {
-        self.import(&auth, &idempotency, ContentOf::request(id(&space, "space")?, &request), import.0).await
+        self.import(&auth, &idempotency, ContentOf::request(space.0, &request), import.0).await
     }
 
     /// Apply a template to a space
@@ -79,13 +72,10 @@ impl Imports {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         request: Strict<ApplySpaceTemplate>,
     ) -> Answer<CreatedEmpty> {
-        auth.caller(&idempotency.platform(&self.0))
-            .space(&id(&space, "space")?)
-            .apply_template(request.0)
-            .await?;
+        auth.caller(&idempotency.platform(&self.0)).space(&space).apply_template(request.0).await?;
         Ok(Empty)
     }
 }

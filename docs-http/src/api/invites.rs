@@ -3,22 +3,15 @@
 use docs_core::{
     Platform,
     model::{
-        CreateLinkInvite, InviteUsers, InvitedUsers, JoinedOrganization, LinkInvite, List, MemberInvite,
-        UpdateLinkInvite,
+        CreateLinkInvite, InviteId, InviteUsers, InvitedUsers, JoinedOrganization, LinkInvite, List,
+        MemberInvite, OrgId, UpdateLinkInvite,
     },
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Tag, id};
-use crate::{
-    conditions::Condition,
-    idempotency::Idempotency,
-    wire::{
-        error::Answer,
-        params::PageQuery,
-        payload::Strict,
-        reply::{Created, NoContent, Reply},
-    },
+use super::{
+    Answer, AsCaller as _, Auth, Condition, Created, Deleted, Idempotency, NoContent, PageQuery, Path, Reply,
+    Strict, Tag,
 };
 
 #[derive(Debug)]
@@ -34,16 +27,10 @@ impl Invites {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         new: Strict<InviteUsers>,
     ) -> Answer<Reply<InvitedUsers>> {
-        Ok(Reply(
-            auth.caller(&idempotency.platform(&self.0))
-                .org(&id(&org, "organization")?)
-                .invites()
-                .send(new.0)
-                .await?,
-        ))
+        Ok(Reply(auth.caller(&idempotency.platform(&self.0)).org(&org).invites().send(new.0).await?))
     }
 
     /// Join an organization by an invite
@@ -54,10 +41,9 @@ impl Invites {
     async fn join(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "inviteId")] invite: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "inviteId")] invite: Path<InviteId>,
     ) -> Answer<Reply<JoinedOrganization>> {
-        let (org, invite) = (id(&org, "organization")?, id(&invite, "invite")?);
         Ok(Reply(auth.caller(&self.0).org(&org).invite(&invite).join().await?))
     }
 
@@ -68,10 +54,9 @@ impl Invites {
     async fn list(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         page: PageQuery,
     ) -> Answer<Reply<List<MemberInvite>>> {
-        let org = id(&org, "organization")?;
         Ok(Reply(auth.caller(&self.0).org(&org).invites().list_links(&page.0).await?.into()))
     }
 
@@ -85,10 +70,9 @@ impl Invites {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         new: Strict<CreateLinkInvite>,
     ) -> Answer<Created<LinkInvite>> {
-        let org = id(&org, "organization")?;
         let link = auth.caller(&idempotency.platform(&self.0)).org(&org).invites().create_link(new.0).await?;
         let location = self.0.urls().link_invite(&org, link.id());
         Ok(Created::new(link).at(location))
@@ -101,10 +85,9 @@ impl Invites {
     async fn get(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "inviteId")] invite: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "inviteId")] invite: Path<InviteId>,
     ) -> Answer<Reply<LinkInvite>> {
-        let (org, invite) = (id(&org, "organization")?, id(&invite, "invite")?);
         Ok(Reply(auth.caller(&self.0).org(&org).invite(&invite).get().await?))
     }
 
@@ -117,11 +100,10 @@ impl Invites {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "inviteId")] invite: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "inviteId")] invite: Path<InviteId>,
         change: Strict<UpdateLinkInvite>,
     ) -> Answer<Reply<LinkInvite>> {
-        let (org, invite) = (id(&org, "organization")?, id(&invite, "invite")?);
         Ok(Reply(auth.caller(&condition.platform(&self.0)).org(&org).invite(&invite).update(change.0).await?))
     }
 
@@ -132,12 +114,10 @@ impl Invites {
     async fn delete(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "inviteId")] invite: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
+        #[oai(name = "inviteId")] invite: Path<InviteId, Deleted>,
     ) -> Answer<NoContent> {
-        if let (Ok(org), Ok(invite)) = (org.parse(), invite.parse()) {
-            auth.caller(&self.0).org(&org).invite(&invite).delete().await?;
-        }
+        auth.caller(&self.0).org(&org).invite(&invite).delete().await?;
         Ok(NoContent::default())
     }
 }

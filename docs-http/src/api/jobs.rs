@@ -2,12 +2,11 @@
 
 use docs_core::{
     Platform,
-    model::{Job, List},
+    model::{Job, JobId, List, SpaceId},
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Tag, id};
-use crate::wire::{error::Answer, params::PageQuery, reply::Reply};
+use super::{Answer, AsCaller as _, Auth, PageQuery, Path, Reply, Tag};
 
 #[derive(Debug)]
 pub struct Jobs(pub(super) Platform);
@@ -22,10 +21,10 @@ impl Jobs {
     async fn list(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         page: PageQuery,
     ) -> Answer<Reply<List<Job>>> {
-        Ok(Reply(auth.caller(&self.0).space(&id(&space, "space")?).list_jobs(&page.0).await?.into()))
+        Ok(Reply(auth.caller(&self.0).space(&space).list_jobs(&page.0).await?.into()))
     }
 
     /// Get a job of a space
@@ -35,10 +34,9 @@ impl Jobs {
     async fn get(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "jobId")] job: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
+        #[oai(name = "jobId")] job: Path<JobId>,
     ) -> Answer<Reply<Job>> {
-        let space = id(&space, "space")?;
-        Ok(Reply(auth.caller(&self.0).space(&space).get_job(&id(&job, "job")?).await?))
+        Ok(Reply(auth.caller(&self.0).space(&space).get_job(&job).await?))
     }
 }

@@ -3,21 +3,12 @@
 use docs_core::{
     Platform,
     content::LinkTarget,
-    model::{BrokenContext, ContentLocation, LinkList, LinkStatus, List},
-    platform::RequestLinkFilter,
+    model::{BrokenContext, ContentLocation, FileId, LinkList, LinkStatus, List, PageId, SpaceId},
+    platform::{ContentOf, RequestLinkFilter},
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{
-    AsCaller as _, Auth, Tag,
-    content::{live, of_request},
-    id,
-};
-use crate::wire::{
-    error::Answer,
-    params::{PageQuery, Query},
-    reply::Reply,
-};
+use super::{Answer, AsCaller as _, Auth, PageQuery, Path, Query, Reply, Tag};
 
 #[derive(Debug)]
 pub struct Links(pub(super) Platform);
@@ -31,12 +22,11 @@ impl Links {
     async fn space_links(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         page: PageQuery,
         /// Restricts the list to links with this status.
         status: Query<LinkStatus>,
     ) -> Answer<Reply<LinkList>> {
-        let space = id(&space, "space")?;
         Ok(Reply(auth.caller(&self.0).space(&space).list_links(status.0, &page.0).await?))
     }
 
@@ -51,7 +41,7 @@ impl Links {
     async fn request_links(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         page: PageQuery,
         /// Restricts the list to links with this status.
@@ -60,7 +50,6 @@ impl Links {
         #[oai(name = "brokenContext")]
         broken_context: Query<BrokenContext>,
     ) -> Answer<Reply<LinkList>> {
-        let space = id(&space, "space")?;
         let filter = RequestLinkFilter { status: status.0, broken_context: broken_context.0 };
         Ok(Reply(
             auth.caller(&self.0).space(&space).change_request(&request).list_links(filter, &page.0).await?,
@@ -78,14 +67,14 @@ impl Links {
     async fn page_links(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "pageId")] id_of_page: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
+        #[oai(name = "pageId")] id_of_page: Path<PageId>,
         page: PageQuery,
         /// Restricts the list to links with this status.
         status: Query<LinkStatus>,
     ) -> Answer<Reply<LinkList>> {
-        let (of, id) = (live(&space)?, id(&id_of_page, "page")?);
-        Ok(Reply(auth.caller(&self.0).content(&of).list_page_links(&id, status.0, &page.0).await?))
+        let of = ContentOf::space(space.0);
+        Ok(Reply(auth.caller(&self.0).content(&of).list_page_links(&id_of_page, status.0, &page.0).await?))
     }
 
     /// List the backlinks of a page of a space
@@ -99,11 +88,11 @@ impl Links {
     async fn page_backlinks(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "pageId")] id_of_page: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
+        #[oai(name = "pageId")] id_of_page: Path<PageId>,
         page: PageQuery,
     ) -> Answer<Reply<List<ContentLocation>>> {
-        let (of, target) = (live(&space)?, LinkTarget::Page(id(&id_of_page, "page")?));
+        let (of, target) = (ContentOf::space(space.0), LinkTarget::Page(id_of_page.0));
         let list = auth.caller(&self.0).content(&of).list_backlinks(&target, &page.0).await?;
         Ok(Reply(list.into()))
     }
@@ -119,11 +108,11 @@ impl Links {
     async fn file_backlinks(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "fileId")] id_of_file: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
+        #[oai(name = "fileId")] id_of_file: Path<FileId>,
         page: PageQuery,
     ) -> Answer<Reply<List<ContentLocation>>> {
-        let (of, target) = (live(&space)?, LinkTarget::File(id(&id_of_file, "file")?));
+        let (of, target) = (ContentOf::space(space.0), LinkTarget::File(id_of_file.0));
         let list = auth.caller(&self.0).content(&of).list_backlinks(&target, &page.0).await?;
         Ok(Reply(list.into()))
     }
@@ -139,15 +128,15 @@ impl Links {
     async fn request_page_links(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        #[oai(name = "pageId")] id_of_page: Path<String>,
+        #[oai(name = "pageId")] id_of_page: Path<PageId>,
         page: PageQuery,
         /// Restricts the list to links with this status.
         status: Query<LinkStatus>,
     ) -> Answer<Reply<LinkList>> {
-        let (of, id) = (of_request(&space, &request)?, id(&id_of_page, "page")?);
-        Ok(Reply(auth.caller(&self.0).content(&of).list_page_links(&id, status.0, &page.0).await?))
+        let of = ContentOf::request(space.0, &request);
+        Ok(Reply(auth.caller(&self.0).content(&of).list_page_links(&id_of_page, status.0, &page.0).await?))
     }
 
     /// List the backlinks of a page of a change request
@@ -161,12 +150,12 @@ impl Links {
     async fn request_page_backlinks(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        #[oai(name = "pageId")] id_of_page: Path<String>,
+        #[oai(name = "pageId")] id_of_page: Path<PageId>,
         page: PageQuery,
     ) -> Answer<Reply<List<ContentLocation>>> {
-        let (of, target) = (of_request(&space, &request)?, LinkTarget::Page(id(&id_of_page, "page")?));
+        let (of, target) = (ContentOf::request(space.0, &request), LinkTarget::Page(id_of_page.0));
         let list = auth.caller(&self.0).content(&of).list_backlinks(&target, &page.0).await?;
         Ok(Reply(list.into()))
     }
@@ -182,12 +171,12 @@ impl Links {
     async fn request_file_backlinks(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        #[oai(name = "fileId")] id_of_file: Path<String>,
+        #[oai(name = "fileId")] id_of_file: Path<FileId>,
         page: PageQuery,
     ) -> Answer<Reply<List<ContentLocation>>> {
-        let (of, target) = (of_request(&space, &request)?, LinkTarget::File(id(&id_of_file, "file")?));
+        let (of, target) = (ContentOf::request(space.0, &request), LinkTarget::File(id_of_file.0));
         let list = auth.caller(&self.0).content(&of).list_backlinks(&target, &page.0).await?;
         Ok(Reply(list.into()))
     }

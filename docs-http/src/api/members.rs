@@ -2,20 +2,14 @@
 
 use docs_core::{
     Platform,
-    model::{BoundedText, List, ListOrder, Member, MemberRole, MemberSort, MemberSpace, UpdateMember},
+    model::{BoundedText, List, ListOrder, Member, MemberRole, MemberSort, MemberSpace, OrgId, UpdateMember},
     platform::MemberFilter,
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Tag, id};
-use crate::{
-    conditions::Condition,
-    wire::{
-        error::Answer,
-        params::{PageQuery, Query},
-        payload::Strict,
-        reply::{NoContent, Reply},
-    },
+use super::{
+    Answer, AsCaller as _, Auth, Condition, Deleted, NoContent, OrgMember, PageQuery, Path, Query, Reply,
+    Strict, Tag,
 };
 
 #[derive(Debug)]
@@ -31,7 +25,7 @@ impl Members {
     async fn list(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         page: PageQuery,
         /// The sort direction; `desc` by default.
         order: Query<ListOrder>,
@@ -49,7 +43,6 @@ impl Members {
             sort: sort.0.unwrap_or_default(),
             order: order.0.unwrap_or_default(),
         };
-        let org = id(&org, "organization")?;
         Ok(Reply(auth.caller(&self.0).org(&org).members().list(&filter, &page.0).await?.into()))
     }
 
@@ -60,10 +53,9 @@ impl Members {
     async fn get(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "userId")] user: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "userId")] user: Path<OrgMember>,
     ) -> Answer<Reply<Member>> {
-        let (org, user) = (id(&org, "organization")?, id(&user, "member")?);
         Ok(Reply(auth.caller(&self.0).org(&org).member(&user).get().await?))
     }
 
@@ -75,11 +67,10 @@ impl Members {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "userId")] user: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "userId")] user: Path<OrgMember>,
         change: Strict<UpdateMember>,
     ) -> Answer<Reply<Member>> {
-        let (org, user) = (id(&org, "organization")?, id(&user, "member")?);
         Ok(Reply(auth.caller(&condition.platform(&self.0)).org(&org).member(&user).update(change.0).await?))
     }
 
@@ -91,12 +82,10 @@ impl Members {
     async fn remove(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "userId")] user: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
+        #[oai(name = "userId")] user: Path<OrgMember, Deleted>,
     ) -> Answer<NoContent> {
-        if let (Ok(org), Ok(user)) = (org.parse(), user.parse()) {
-            auth.caller(&self.0).org(&org).member(&user).remove().await?;
-        }
+        auth.caller(&self.0).org(&org).member(&user).remove().await?;
         Ok(NoContent::default())
     }
 
@@ -107,10 +96,9 @@ impl Members {
     async fn set_sso(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "userId")] user: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "userId")] user: Path<OrgMember>,
     ) -> Answer<Reply<Member>> {
-        let (org, user) = (id(&org, "organization")?, id(&user, "member")?);
         Ok(Reply(auth.caller(&self.0).org(&org).member(&user).set_sso().await?))
     }
 
@@ -122,13 +110,12 @@ impl Members {
     async fn spaces(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "userId")] user: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "userId")] user: Path<OrgMember>,
         page: PageQuery,
         /// The sort direction; `desc` by default.
         order: Query<ListOrder>,
     ) -> Answer<Reply<List<MemberSpace>>> {
-        let (org, user) = (id(&org, "organization")?, id(&user, "member")?);
         let order = order.0.unwrap_or_default();
         Ok(Reply(auth.caller(&self.0).org(&org).member(&user).list_spaces(order, &page.0).await?.into()))
     }

@@ -1,4 +1,5 @@
 //! The operations of the HTTP API, one file per resource. Each handler calls one operation of the platform.
+//! This module imports the types that most handlers use.
 
 #![expect(clippy::too_many_arguments, reason = "one argument a parameter of the operation")]
 
@@ -18,7 +19,7 @@ mod members;
 mod openapi_specs;
 mod operations;
 mod orgs;
-mod path_id;
+mod path;
 mod pdf;
 mod permissions;
 mod platform_info;
@@ -41,6 +42,16 @@ pub use self::operations::Api;
 pub(crate) use self::operations::api;
 use self::{
     caller::{AsCaller, Auth, Reader},
-    path_id::id,
+    path::{Deleted, OrgMember, Path, TeamRole, UserRole},
     tag::Tag,
+};
+use crate::{
+    conditions::Condition,
+    idempotency::Idempotency,
+    wire::{
+        error::Answer,
+        params::{PageQuery, Query, RequiredQuery},
+        payload::{Optional, Strict},
+        reply::{Conditional, Created, Empty, NoContent, Reply, Started},
+    },
 };

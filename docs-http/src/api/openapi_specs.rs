@@ -3,22 +3,15 @@
 use docs_core::{
     Platform,
     model::{
-        CreateOpenApiSpec, List, OpenApiSpec, OpenApiSpecContent, OpenApiSpecVersion, PutOpenApiSpec,
-        UpdateOpenApiSpec,
+        CreateOpenApiSpec, List, OpenApiSpec, OpenApiSpecContent, OpenApiSpecVersion, OpenApiSpecVersionId,
+        OrgId, PutOpenApiSpec, UpdateOpenApiSpec,
     },
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Tag, id};
-use crate::{
-    conditions::Condition,
-    idempotency::Idempotency,
-    wire::{
-        error::Answer,
-        params::PageQuery,
-        payload::Strict,
-        reply::{Created, Empty, NoContent, Reply},
-    },
+use super::{
+    Answer, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, NoContent, PageQuery, Path,
+    Reply, Strict, Tag,
 };
 
 #[derive(Debug)]
@@ -33,10 +26,9 @@ impl OpenApiSpecs {
     async fn list(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         page: PageQuery,
     ) -> Answer<Reply<List<OpenApiSpec>>> {
-        let org = id(&org, "organization")?;
         Ok(Reply(auth.caller(&self.0).org(&org).openapi_specs().list(&page.0).await?.into()))
     }
 
@@ -49,10 +41,9 @@ impl OpenApiSpecs {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         new: Strict<CreateOpenApiSpec>,
     ) -> Answer<Created<OpenApiSpec>> {
-        let org = id(&org, "organization")?;
         let platform = idempotency.platform(&self.0);
         Ok(Created::new(auth.caller(&platform).org(&org).openapi_specs().create(new.0).await?))
     }
@@ -64,10 +55,9 @@ impl OpenApiSpecs {
     async fn get(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "specSlug")] slug: Path<String>,
     ) -> Answer<Reply<OpenApiSpec>> {
-        let org = id(&org, "organization")?;
         Ok(Reply(auth.caller(&self.0).org(&org).openapi_spec(&slug).get().await?))
     }
 
@@ -80,11 +70,10 @@ impl OpenApiSpecs {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "specSlug")] slug: Path<String>,
         put: Strict<PutOpenApiSpec>,
     ) -> Answer<Reply<OpenApiSpec>> {
-        let org = id(&org, "organization")?;
         let platform = condition.platform(&self.0);
         Ok(Reply(auth.caller(&platform).org(&org).openapi_spec(&slug).put(put.0).await?))
     }
@@ -97,11 +86,10 @@ impl OpenApiSpecs {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "specSlug")] slug: Path<String>,
         change: Strict<UpdateOpenApiSpec>,
     ) -> Answer<Reply<OpenApiSpec>> {
-        let org = id(&org, "organization")?;
         let platform = condition.platform(&self.0);
         Ok(Reply(auth.caller(&platform).org(&org).openapi_spec(&slug).update(change.0).await?))
     }
@@ -115,12 +103,10 @@ impl OpenApiSpecs {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
         #[oai(name = "specSlug")] slug: Path<String>,
     ) -> Answer<NoContent> {
-        if let Ok(org) = org.parse() {
-            auth.caller(&condition.platform(&self.0)).org(&org).openapi_spec(&slug).delete().await?;
-        }
+        auth.caller(&condition.platform(&self.0)).org(&org).openapi_spec(&slug).delete().await?;
         Ok(Empty)
     }
 
@@ -131,11 +117,10 @@ impl OpenApiSpecs {
     async fn list_versions(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "specSlug")] slug: Path<String>,
         page: PageQuery,
     ) -> Answer<Reply<List<OpenApiSpecVersion>>> {
-        let org = id(&org, "organization")?;
         let spec = auth.caller(&self.0);
         Ok(Reply(spec.org(&org).openapi_spec(&slug).list_versions(&page.0).await?.into()))
     }
@@ -147,10 +132,9 @@ impl OpenApiSpecs {
     async fn get_latest_version(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "specSlug")] slug: Path<String>,
     ) -> Answer<Reply<OpenApiSpecVersion>> {
-        let org = id(&org, "organization")?;
         Ok(Reply(auth.caller(&self.0).org(&org).openapi_spec(&slug).latest_version().get().await?))
     }
 
@@ -165,10 +149,9 @@ impl OpenApiSpecs {
     async fn get_latest_content(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "specSlug")] slug: Path<String>,
     ) -> Answer<Reply<OpenApiSpecContent>> {
-        let org = id(&org, "organization")?;
         Ok(Reply(auth.caller(&self.0).org(&org).openapi_spec(&slug).latest_version().content().await?))
     }
 
@@ -183,12 +166,10 @@ impl OpenApiSpecs {
     async fn get_version(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "specSlug")] slug: Path<String>,
-        #[oai(name = "versionId")] version: Path<String>,
+        #[oai(name = "versionId")] version: Path<OpenApiSpecVersionId>,
     ) -> Answer<Reply<OpenApiSpecVersion>> {
-        let (org, version) =
-            (id(&org, "organization")?, id(&version, "version of the OpenAPI specification")?);
         Ok(Reply(auth.caller(&self.0).org(&org).openapi_spec(&slug).version(&version).get().await?))
     }
 
@@ -203,12 +184,10 @@ impl OpenApiSpecs {
     async fn get_content(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "specSlug")] slug: Path<String>,
-        #[oai(name = "versionId")] version: Path<String>,
+        #[oai(name = "versionId")] version: Path<OpenApiSpecVersionId>,
     ) -> Answer<Reply<OpenApiSpecContent>> {
-        let (org, version) =
-            (id(&org, "organization")?, id(&version, "version of the OpenAPI specification")?);
         Ok(Reply(auth.caller(&self.0).org(&org).openapi_spec(&slug).version(&version).content().await?))
     }
 }

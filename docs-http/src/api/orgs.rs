@@ -2,15 +2,11 @@
 
 use docs_core::{
     Platform,
-    model::{DomainOrganizations, List, Organization, Subdomain, UpdateOrganization, Visit},
+    model::{DomainOrganizations, List, OrgId, Organization, Subdomain, UpdateOrganization, Visit},
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Tag, id};
-use crate::{
-    conditions::Condition,
-    wire::{error::Answer, params::PageQuery, payload::Strict, reply::Reply},
-};
+use super::{Answer, AsCaller as _, Auth, Condition, PageQuery, Path, Reply, Strict, Tag};
 
 #[derive(Debug)]
 pub struct Orgs(pub(super) Platform);
@@ -32,9 +28,9 @@ impl Orgs {
     async fn get(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
     ) -> Answer<Reply<Organization>> {
-        Ok(Reply(auth.caller(&self.0).org(&id(&org, "organization")?).get().await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).get().await?))
     }
 
     /// Change an organization
@@ -45,15 +41,10 @@ impl Orgs {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         change: Strict<UpdateOrganization>,
     ) -> Answer<Reply<Organization>> {
-        Ok(Reply(
-            auth.caller(&condition.platform(&self.0))
-                .org(&id(&org, "organization")?)
-                .update(change.0)
-                .await?,
-        ))
+        Ok(Reply(auth.caller(&condition.platform(&self.0)).org(&org).update(change.0).await?))
     }
 
     /// Report a visit of the calling member
@@ -68,9 +59,9 @@ impl Orgs {
     async fn ping(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
     ) -> Answer<Reply<Visit>> {
-        Ok(Reply(auth.caller(&self.0).org(&id(&org, "organization")?).ping().await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).ping().await?))
     }
 
     /// Find the organization that has a host name

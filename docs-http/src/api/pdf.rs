@@ -2,19 +2,19 @@
 
 use docs_core::{
     Platform,
-    model::PdfLink,
+    model::{PdfLink, SpaceId},
     platform::{ContentOf, PdfPart},
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Tag, id};
-use crate::wire::{error::Answer, params::Query, reply::Reply};
+use super::{Answer, AsCaller as _, Auth, Path, Query, Reply, Tag};
 
 #[derive(Debug)]
 pub struct Pdf(pub(super) Platform);
 
 fn part(page: Query<String>, only: Query<bool>) -> Answer<PdfPart> {
-    let page = page.0.map(|page| id(&page, "page")).transpose()?;
+    let not_found = |_| docs_core::Error::not_found("page");
+    let page = page.0.map(|page| page.parse().map_err(not_found)).transpose()?;
     Ok(PdfPart { page, only: only.0.unwrap_or(false) })
 }
 
@@ -28,13 +28,13 @@ impl Pdf {
     async fn space(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         /// The id of a page. Restricts the file to the page and its subpages.
         page: Query<String>,
         /// `true` omits the subpages.
         only: Query<bool>,
     ) -> Answer<Reply<PdfLink>> {
-        let of = ContentOf::space(id(&space, "space")?);
+        let of = ContentOf::space(space.0);
         Ok(Reply(auth.caller(&self.0).content(&of).pdf_url(&part(page, only)?).await?))
     }
 
@@ -51,14 +51,14 @@ impl Pdf {
     async fn request(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         /// The id of a page. Restricts the file to the page and its subpages.
         page: Query<String>,
         /// `true` omits the subpages.
         only: Query<bool>,
     ) -> Answer<Reply<PdfLink>> {
-        let of = ContentOf::request(id(&space, "space")?, &request);
+        let of = ContentOf::request(space.0, &request);
         Ok(Reply(auth.caller(&self.0).content(&of).pdf_url(&part(page, only)?).await?))
     }
 }

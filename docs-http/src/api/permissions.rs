@@ -2,19 +2,16 @@
 
 use docs_core::{
     Platform,
-    model::{ContentTarget, Grantee, Invite, List, Role, TeamPermission, UpdatePermission, UserPermission},
-};
-use poem_openapi::{OpenApi, param::Path};
-
-use super::{AsCaller as _, Auth, Tag, id};
-use crate::{
-    idempotency::Idempotency,
-    wire::{
-        error::Answer,
-        params::{PageQuery, Query},
-        payload::Strict,
-        reply::{Empty, NoContent, Reply},
+    model::{
+        CollectionId, ContentTarget, Grantee, Invite, List, Role, SpaceId, TeamPermission, UpdatePermission,
+        UserPermission,
     },
+};
+use poem_openapi::OpenApi;
+
+use super::{
+    Answer, AsCaller as _, Auth, Deleted, Empty, Idempotency, NoContent, PageQuery, Path, Query, Reply,
+    Strict, Tag, TeamRole, UserRole,
 };
 
 pub(super) type Permissions = (OfSpace, OfCollection);
@@ -24,30 +21,14 @@ pub(super) fn permissions(platform: &Platform) -> Permissions {
     (OfSpace(platform.clone()), OfCollection(platform.clone()))
 }
 
-fn space(text: &str) -> Answer<ContentTarget> {
-    Ok(ContentTarget::Space(id(text, "space")?))
-}
-
-fn collection(text: &str) -> Answer<ContentTarget> {
-    Ok(ContentTarget::Collection(id(text, "collection")?))
-}
-
-fn user(text: &str) -> Answer<Grantee> {
-    Ok(Grantee::User(id(text, "permission")?))
-}
-
-fn team(text: &str) -> Answer<Grantee> {
-    Ok(Grantee::Team(id(text, "permission")?))
-}
-
 /// Declares the operations on explicit roles for one kind of content.
 ///
-/// An invocation gives the path prefix, the parameter that identifies the content and its parser, and the id and
-/// summary of each operation.
+/// An invocation gives the path prefix, the parameter that identifies the content with its type and its variant of
+/// `ContentTarget`, and the id and summary of each operation.
 macro_rules! mount {
     (
         $(#[$doc:meta])*
-        $Mount:ident at $prefix:tt with $name:tt reads $read:ident;
+        $Mount:ident at $prefix:tt with $name:tt as $Id:ident in $target:expr;
         $invite:tt $invite_title:tt;
         $users:tt $users_title:tt;
         $update_user:tt $update_user_title:tt;
@@ -72,10 +53,10 @@ macro_rules! mount {
                 &self,
                 auth: Auth,
                 #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-                #[oai(name = $name)] content: Path<String>,
+                #[oai(name = $name)] content: Path<$Id>,
                 invite: Strict<Invite>,
             ) -> Answer<NoContent> {
-                auth.caller(&idempotency.platform(&self.0)).permissions(&$read(&content)?).invite(invite.0).await?;
+                auth.caller(&idempotency.platform(&self.0)).permissions(&$target(content.0)).invite(invite.0).await?;
                 Ok(Empty)
             }
 
@@ -86,10 +67,10 @@ macro_rules! mount {
             async fn users(
                 &self,
                 auth: Auth,
-                #[oai(name = $name)] content: Path<String>,
+                #[oai(name = $name)] content: Path<$Id>,
                 page: PageQuery,
             ) -> Answer<Reply<List<UserPermission>>> {
-                let content = $read(&content)?;
+                let content = $target(content.0);
                 Ok(Reply(auth.caller(&self.0).permissions(&content).list_users(&page.0).await?.into()))
             }
 
@@ -100,11 +81,11 @@ macro_rules! mount {
             async fn update_user(
                 &self,
                 auth: Auth,
-                #[oai(name = $name)] content: Path<String>,
-                #[oai(name = "userId")] of: Path<String>,
+                #[oai(name = $name)] content: Path<$Id>,
+                #[oai(name = "userId")] of: Path<UserRole>,
                 change: Strict<UpdatePermission>,
             ) -> Answer<NoContent> {
-                auth.caller(&self.0).permissions(&$read(&content)?).update(&user(&of)?, change.0).await?;
+                auth.caller(&self.0).permissions(&$target(content.0)).update(&Grantee::User(of.0), change.0).await?;
                 Ok(Empty)
             }
 
@@ -115,12 +96,10 @@ macro_rules! mount {
             async fn remove_user(
                 &self,
                 auth: Auth,
-                #[oai(name = $name)] content: Path<String>,
-                #[oai(name = "userId")] of: Path<String>,
+                #[oai(name = $name)] content: Path<$Id, Deleted>,
+                #[oai(name = "userId")] of: Path<UserRole, Deleted>,
             ) -> Answer<NoContent> {
-                if let (Ok(content), Ok(user)) = ($read(&content), user(&of)) {
-                    auth.caller(&self.0).permissions(&content).remove(&user).await?;
-                }
+                auth.caller(&self.0).permissions(&$target(content.0)).remove(&Grantee::User(of.0)).await?;
                 Ok(Empty)
             }
 
@@ -131,10 +110,10 @@ macro_rules! mount {
             async fn teams(
                 &self,
                 auth: Auth,
-                #[oai(name = $name)] content: Path<String>,
+                #[oai(name = $name)] content: Path<$Id>,
                 page: PageQuery,
             ) -> Answer<Reply<List<TeamPermission>>> {
-                let content = $read(&content)?;
+                let content = $target(content.0);
                 Ok(Reply(auth.caller(&self.0).permissions(&content).list_teams(&page.0).await?.into()))
             }
 
@@ -145,11 +124,11 @@ macro_rules! mount {
             async fn update_team(
                 &self,
                 auth: Auth,
-                #[oai(name = $name)] content: Path<String>,
-                #[oai(name = "teamId")] of: Path<String>,
+                #[oai(name = $name)] content: Path<$Id>,
+                #[oai(name = "teamId")] of: Path<TeamRole>,
                 change: Strict<UpdatePermission>,
             ) -> Answer<NoContent> {
-                auth.caller(&self.0).permissions(&$read(&content)?).update(&team(&of)?, change.0).await?;
+                auth.caller(&self.0).permissions(&$target(content.0)).update(&Grantee::Team(of.0), change.0).await?;
                 Ok(Empty)
             }
 
@@ -160,12 +139,10 @@ macro_rules! mount {
             async fn remove_team(
                 &self,
                 auth: Auth,
-                #[oai(name = $name)] content: Path<String>,
-                #[oai(name = "teamId")] of: Path<String>,
+                #[oai(name = $name)] content: Path<$Id, Deleted>,
+                #[oai(name = "teamId")] of: Path<TeamRole, Deleted>,
             ) -> Answer<NoContent> {
-                if let (Ok(content), Ok(team)) = ($read(&content), team(&of)) {
-                    auth.caller(&self.0).permissions(&content).remove(&team).await?;
-                }
+                auth.caller(&self.0).permissions(&$target(content.0)).remove(&Grantee::Team(of.0)).await?;
                 Ok(Empty)
             }
 
@@ -177,12 +154,12 @@ macro_rules! mount {
             async fn aggregate(
                 &self,
                 auth: Auth,
-                #[oai(name = $name)] content: Path<String>,
+                #[oai(name = $name)] content: Path<$Id>,
                 page: PageQuery,
                 /// Restricts the list to users with this role.
                 role: Query<Role>,
             ) -> Answer<Reply<List<UserPermission>>> {
-                let content = $read(&content)?;
+                let content = $target(content.0);
                 Ok(Reply(auth.caller(&self.0).permissions(&content).list(role.0, &page.0).await?.into()))
             }
         }
@@ -191,7 +168,7 @@ macro_rules! mount {
 
 mount! {
     /// Roles on a space.
-    OfSpace at "/spaces/:spaceId/permissions" with "spaceId" reads space;
+    OfSpace at "/spaces/:spaceId/permissions" with "spaceId" as SpaceId in ContentTarget::Space;
     "inviteToSpace" "Grant users and teams a role on a space";
     "listUserPermissionsInSpace" "List the users who have a role on a space";
     "updateUserPermissionInSpace" "Change the role of a user on a space";
@@ -204,7 +181,7 @@ mount! {
 
 mount! {
     /// Roles on a collection and its content.
-    OfCollection at "/collections/:collectionId/permissions" with "collectionId" reads collection;
+    OfCollection at "/collections/:collectionId/permissions" with "collectionId" as CollectionId in ContentTarget::Collection;
     "inviteToCollection" "Grant users and teams a role on a collection";
     "listUserPermissionsInCollection" "List the users who have a role on a collection";
     "updateUserPermissionInCollection" "Change the role of a user on a collection";

@@ -3,8 +3,7 @@
 use docs_core::model::ApiInformation;
 use poem_openapi::OpenApi;
 
-use super::{Auth, Tag};
-use crate::wire::{error::Answer, reply::Reply};
+use super::{Answer, Auth, Reply, Tag};
 
 /// The date of the latest release in CHANGELOG.md; a test compares the two.
 const RELEASED: &str = "2026-11-23";

@@ -4,20 +4,14 @@ use docs_core::{
     Platform,
     model::{
         ContentFormat, Contributor, List, RequestReviewers, RequestedReviewer, RequestedReviewers, Review,
-        SubmitReview,
+        SpaceId, SubmitReview,
     },
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Tag, id};
-use crate::{
-    idempotency::Idempotency,
-    wire::{
-        error::Answer,
-        params::{PageQuery, Query},
-        payload::Strict,
-        reply::{Created, Empty, NoContent, Reply},
-    },
+use super::{
+    Answer, AsCaller as _, Auth, Created, Deleted, Empty, Idempotency, NoContent, OrgMember, PageQuery, Path,
+    Query, Reply, Strict, Tag,
 };
 
 #[derive(Debug)]
@@ -32,13 +26,12 @@ impl Reviews {
     async fn list(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         /// The format of the comments: Markdown, the default, or a document tree.
         format: Query<ContentFormat>,
         page: PageQuery,
     ) -> Answer<Reply<List<Review>>> {
-        let space = id(&space, "space")?;
         let format = format.0.unwrap_or_default();
         Ok(Reply(
             auth.caller(&self.0)
@@ -58,11 +51,10 @@ impl Reviews {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         new: Strict<SubmitReview>,
     ) -> Answer<Created<Review>> {
-        let space = id(&space, "space")?;
         let review = auth
             .caller(&idempotency.platform(&self.0))
             .space(&space)
@@ -84,11 +76,10 @@ impl Reviews {
     async fn asked(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         page: PageQuery,
     ) -> Answer<Reply<List<RequestedReviewer>>> {
-        let space = id(&space, "space")?;
         Ok(Reply(
             auth.caller(&self.0)
                 .space(&space)
@@ -107,11 +98,10 @@ impl Reviews {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         new: Strict<RequestReviewers>,
     ) -> Answer<Reply<RequestedReviewers>> {
-        let space = id(&space, "space")?;
         Ok(Reply(
             auth.caller(&idempotency.platform(&self.0))
                 .space(&space)
@@ -132,17 +122,11 @@ impl Reviews {
     async fn unask(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId, Deleted>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        #[oai(name = "userId")] user: Path<String>,
+        #[oai(name = "userId")] user: Path<OrgMember, Deleted>,
     ) -> Answer<NoContent> {
-        if let (Ok(space), Ok(user)) = (space.parse(), user.parse()) {
-            auth.caller(&self.0)
-                .space(&space)
-                .change_request(&request)
-                .remove_requested_reviewer(&user)
-                .await?;
-        }
+        auth.caller(&self.0).space(&space).change_request(&request).remove_requested_reviewer(&user).await?;
         Ok(Empty)
     }
 
@@ -153,10 +137,9 @@ impl Reviews {
     async fn contributors(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
     ) -> Answer<Reply<List<Contributor>>> {
-        let space = id(&space, "space")?;
         Ok(Reply(
             auth.caller(&self.0).space(&space).change_request(&request).list_contributors().await?.into(),
         ))

@@ -2,19 +2,11 @@
 
 use docs_core::{
     Platform,
-    model::{List, RevisionSummary},
+    model::{List, RevisionId, RevisionSummary, SpaceId},
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Tag, id};
-use crate::{
-    idempotency::Idempotency,
-    wire::{
-        error::Answer,
-        params::PageQuery,
-        reply::{Created, Reply},
-    },
-};
+use super::{Answer, AsCaller as _, Auth, Created, Idempotency, PageQuery, Path, Reply, Tag};
 
 #[derive(Debug)]
 pub struct Revisions(pub(super) Platform);
@@ -29,10 +21,9 @@ impl Revisions {
     async fn list(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         page: PageQuery,
     ) -> Answer<Reply<List<RevisionSummary>>> {
-        let space = id(&space, "space")?;
         Ok(Reply(auth.caller(&self.0).space(&space).revisions().list(&page.0).await?.into()))
     }
 
@@ -45,10 +36,9 @@ impl Revisions {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "spaceId")] space: Path<String>,
-        #[oai(name = "revisionId")] revision: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
+        #[oai(name = "revisionId")] revision: Path<RevisionId>,
     ) -> Answer<Created<RevisionSummary>> {
-        let (space, revision) = (id(&space, "space")?, id(&revision, "revision")?);
         let platform = idempotency.platform(&self.0);
         let made = auth.caller(&platform).space(&space).revisions().rollback(&revision).await?;
         let location = made.urls.location.clone();

@@ -2,20 +2,13 @@
 
 use docs_core::{
     Platform,
-    model::{CreateSamlProvider, List, SamlProvider, SsoLogins, UpdateSamlProvider},
+    model::{CreateSamlProvider, List, OrgId, SamlProvider, SamlProviderId, SsoLogins, UpdateSamlProvider},
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Tag, id};
-use crate::{
-    conditions::Condition,
-    idempotency::Idempotency,
-    wire::{
-        error::Answer,
-        params::PageQuery,
-        payload::Strict,
-        reply::{Created, Empty, NoContent, Reply},
-    },
+use super::{
+    Answer, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, NoContent, PageQuery, Path,
+    Reply, Strict, Tag,
 };
 
 #[derive(Debug)]
@@ -30,10 +23,9 @@ impl Saml {
     async fn list(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         page: PageQuery,
     ) -> Answer<Reply<List<SamlProvider>>> {
-        let org = id(&org, "organization")?;
         Ok(Reply(auth.caller(&self.0).org(&org).saml_providers().list(&page.0).await?.into()))
     }
 
@@ -45,15 +37,11 @@ impl Saml {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         new: Strict<CreateSamlProvider>,
     ) -> Answer<Created<SamlProvider>> {
-        let provider = auth
-            .caller(&idempotency.platform(&self.0))
-            .org(&id(&org, "organization")?)
-            .saml_providers()
-            .create(new.0)
-            .await?;
+        let provider =
+            auth.caller(&idempotency.platform(&self.0)).org(&org).saml_providers().create(new.0).await?;
         let location = provider.urls.location.clone();
         Ok(Created::new(provider).at(location))
     }
@@ -65,10 +53,9 @@ impl Saml {
     async fn get(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "samlProviderId")] provider: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "samlProviderId")] provider: Path<SamlProviderId>,
     ) -> Answer<Reply<SamlProvider>> {
-        let (org, provider) = (id(&org, "organization")?, id(&provider, "SAML provider")?);
         Ok(Reply(auth.caller(&self.0).org(&org).saml_provider(&provider).get().await?))
     }
 
@@ -81,11 +68,10 @@ impl Saml {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "samlProviderId")] provider: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "samlProviderId")] provider: Path<SamlProviderId>,
         change: Strict<UpdateSamlProvider>,
     ) -> Answer<Reply<SamlProvider>> {
-        let (org, provider) = (id(&org, "organization")?, id(&provider, "SAML provider")?);
         Ok(Reply(
             auth.caller(&condition.platform(&self.0))
                 .org(&org)
@@ -103,12 +89,10 @@ impl Saml {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "samlProviderId")] provider: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
+        #[oai(name = "samlProviderId")] provider: Path<SamlProviderId, Deleted>,
     ) -> Answer<NoContent> {
-        if let (Ok(org), Ok(provider)) = (org.parse(), provider.parse()) {
-            auth.caller(&condition.platform(&self.0)).org(&org).saml_provider(&provider).delete().await?;
-        }
+        auth.caller(&condition.platform(&self.0)).org(&org).saml_provider(&provider).delete().await?;
         Ok(Empty)
     }
 
@@ -119,8 +103,8 @@ impl Saml {
     async fn logins(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
     ) -> Answer<Reply<SsoLogins>> {
-        Ok(Reply(auth.caller(&self.0).org(&id(&org, "organization")?).list_sso_logins().await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).list_sso_logins().await?))
     }
 }

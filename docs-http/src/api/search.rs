@@ -2,17 +2,11 @@
 
 use docs_core::{
     Platform,
-    model::{List, SearchPageResult, SearchSite, SearchSpaceResult, SearchText},
+    model::{List, OrgId, SearchPageResult, SearchSite, SearchSpaceResult, SearchText, SiteId, SpaceId},
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Reader, Tag, id};
-use crate::wire::{
-    error::Answer,
-    params::{PageQuery, RequiredQuery},
-    payload::Strict,
-    reply::Reply,
-};
+use super::{Answer, AsCaller as _, Auth, PageQuery, Path, Reader, Reply, RequiredQuery, Strict, Tag};
 
 #[derive(Debug)]
 pub struct Search(pub(super) Platform);
@@ -28,12 +22,11 @@ impl Search {
     async fn space(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         /// The text to search for.
         query: RequiredQuery<SearchText>,
         page: PageQuery,
     ) -> Answer<Reply<List<SearchPageResult>>> {
-        let space = id(&space, "space")?;
         Ok(Reply(auth.caller(&self.0).space(&space).search(&query.0, &page.0).await?.into()))
     }
 
@@ -45,12 +38,11 @@ impl Search {
     async fn org(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         /// The text to search for.
         query: RequiredQuery<SearchText>,
         page: PageQuery,
     ) -> Answer<Reply<List<SearchSpaceResult>>> {
-        let org = id(&org, "organization")?;
         Ok(Reply(auth.caller(&self.0).org(&org).search(&query.0, &page.0).await?.into()))
     }
 
@@ -66,12 +58,11 @@ impl Search {
     async fn site(
         &self,
         auth: Reader,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
         page: PageQuery,
         search: Strict<SearchSite>,
     ) -> Answer<Reply<List<SearchSpaceResult>>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).search(&search.0, &page.0).await?.into()))
     }
 }

@@ -3,23 +3,17 @@
 use docs_core::{
     Platform,
     model::{
-        CreateShareLink, CreateSiteRedirect, Customization, CustomizationOverride, List, PublishingAuth,
-        RedirectSource, ResolvedRedirect, ShareLink, SiteAdaptiveSchema, SiteRedirect, TemplateConditions,
-        UpdateAdaptiveSchema, UpdatePublishingAuth, UpdateShareLink, UpdateSiteRedirect,
+        CreateShareLink, CreateSiteRedirect, Customization, CustomizationOverride, List, OrgId,
+        PublishingAuth, RedirectId, RedirectSource, ResolvedRedirect, ShareLink, ShareLinkId,
+        SiteAdaptiveSchema, SiteId, SiteRedirect, SiteSpaceId, TemplateConditions, UpdateAdaptiveSchema,
+        UpdatePublishingAuth, UpdateShareLink, UpdateSiteRedirect,
     },
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Reader, Tag, id};
-use crate::{
-    conditions::Condition,
-    idempotency::Idempotency,
-    wire::{
-        error::Answer,
-        params::{PageQuery, Query, RequiredQuery},
-        payload::Strict,
-        reply::{Created, Empty, NoContent, Reply},
-    },
+use super::{
+    Answer, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, NoContent, PageQuery, Path,
+    Query, Reader, Reply, RequiredQuery, Strict, Tag,
 };
 
 #[derive(Debug)]
@@ -34,13 +28,12 @@ impl SiteSettings {
     async fn customization(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
         /// Accepted for compatibility; no values are masked.
         #[oai(name = "unmasked")]
         _unmasked: Query<bool>,
     ) -> Answer<Reply<Customization>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).get_customization().await?))
     }
 
@@ -52,11 +45,10 @@ impl SiteSettings {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
         look: Strict<Customization>,
     ) -> Answer<Reply<Customization>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         Ok(Reply(
             auth.caller(&condition.platform(&self.0)).org(&org).site(&site).set_customization(look.0).await?,
         ))
@@ -73,15 +65,13 @@ impl SiteSettings {
     async fn place_customization(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
-        #[oai(name = "siteSpaceId")] place: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+        #[oai(name = "siteSpaceId")] place: Path<SiteSpaceId>,
         /// Accepted for compatibility; no values are masked.
         #[oai(name = "unmasked")]
         _unmasked: Query<bool>,
     ) -> Answer<Reply<Customization>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        let place = id(&place, "site space")?;
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).space(&place).get_customization().await?))
     }
 
@@ -97,13 +87,12 @@ impl SiteSettings {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
-        #[oai(name = "siteSpaceId")] place: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+        #[oai(name = "siteSpaceId")] place: Path<SiteSpaceId>,
         change: Strict<CustomizationOverride>,
     ) -> Answer<Reply<Customization>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        let id_of_place = id(&place, "site space")?;
+        let id_of_place = place.0;
         let platform = condition.platform(&self.0);
         let place = auth.caller(&platform).org(&org).site(&site).space(&id_of_place);
         Ok(Reply(place.override_customization(change.0).await?))
@@ -121,18 +110,16 @@ impl SiteSettings {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
-        #[oai(name = "siteSpaceId")] place: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
+        #[oai(name = "siteId")] site: Path<SiteId, Deleted>,
+        #[oai(name = "siteSpaceId")] place: Path<SiteSpaceId, Deleted>,
     ) -> Answer<NoContent> {
-        if let (Ok(org), Ok(site), Ok(place)) = (org.parse(), site.parse(), place.parse()) {
-            auth.caller(&condition.platform(&self.0))
-                .org(&org)
-                .site(&site)
-                .space(&place)
-                .delete_customization()
-                .await?;
-        }
+        auth.caller(&condition.platform(&self.0))
+            .org(&org)
+            .site(&site)
+            .space(&place)
+            .delete_customization()
+            .await?;
         Ok(Empty)
     }
 
@@ -143,11 +130,10 @@ impl SiteSettings {
     async fn share_links(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
         page: PageQuery,
     ) -> Answer<Reply<List<ShareLink>>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).share_links().list(&page.0).await?.into()))
     }
 
@@ -159,11 +145,10 @@ impl SiteSettings {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
         new: Strict<CreateShareLink>,
     ) -> Answer<Created<ShareLink>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         let link = auth
             .caller(&idempotency.platform(&self.0))
             .org(&org)
@@ -182,13 +167,11 @@ impl SiteSettings {
     async fn update_share_link(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
-        #[oai(name = "shareLinkId")] link: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+        #[oai(name = "shareLinkId")] link: Path<ShareLinkId>,
         change: Strict<UpdateShareLink>,
     ) -> Answer<Reply<ShareLink>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        let link = id(&link, "share link")?;
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).share_link(&link).update(change.0).await?))
     }
 
@@ -199,13 +182,11 @@ impl SiteSettings {
     async fn delete_share_link(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
-        #[oai(name = "shareLinkId")] link: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
+        #[oai(name = "siteId")] site: Path<SiteId, Deleted>,
+        #[oai(name = "shareLinkId")] link: Path<ShareLinkId, Deleted>,
     ) -> Answer<NoContent> {
-        if let (Ok(org), Ok(site), Ok(link)) = (org.parse(), site.parse(), link.parse()) {
-            auth.caller(&self.0).org(&org).site(&site).share_link(&link).delete().await?;
-        }
+        auth.caller(&self.0).org(&org).site(&site).share_link(&link).delete().await?;
         Ok(Empty)
     }
 
@@ -216,10 +197,9 @@ impl SiteSettings {
     async fn auth(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
     ) -> Answer<Reply<PublishingAuth>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).get_publishing_auth().await?))
     }
 
@@ -231,11 +211,10 @@ impl SiteSettings {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
         change: Strict<UpdatePublishingAuth>,
     ) -> Answer<Reply<PublishingAuth>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         Ok(Reply(
             auth.caller(&condition.platform(&self.0))
                 .org(&org)
@@ -257,10 +236,9 @@ impl SiteSettings {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
     ) -> Answer<Reply<PublishingAuth>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         Ok(Reply(
             auth.caller(&idempotency.platform(&self.0))
                 .org(&org)
@@ -277,11 +255,10 @@ impl SiteSettings {
     async fn redirects(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
         page: PageQuery,
     ) -> Answer<Reply<List<SiteRedirect>>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).redirects().list(&page.0).await?.into()))
     }
 
@@ -293,11 +270,10 @@ impl SiteSettings {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
         new: Strict<CreateSiteRedirect>,
     ) -> Answer<Created<SiteRedirect>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         Ok(Created::new(
             auth.caller(&idempotency.platform(&self.0))
                 .org(&org)
@@ -315,13 +291,11 @@ impl SiteSettings {
     async fn update_redirect(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
-        #[oai(name = "siteRedirectId")] redirect: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+        #[oai(name = "siteRedirectId")] redirect: Path<RedirectId>,
         change: Strict<UpdateSiteRedirect>,
     ) -> Answer<Reply<SiteRedirect>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
-        let redirect = id(&redirect, "redirect")?;
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).redirect(&redirect).update(change.0).await?))
     }
 
@@ -332,13 +306,11 @@ impl SiteSettings {
     async fn delete_redirect(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
-        #[oai(name = "siteRedirectId")] redirect: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
+        #[oai(name = "siteId")] site: Path<SiteId, Deleted>,
+        #[oai(name = "siteRedirectId")] redirect: Path<RedirectId, Deleted>,
     ) -> Answer<NoContent> {
-        if let (Ok(org), Ok(site), Ok(redirect)) = (org.parse(), site.parse(), redirect.parse()) {
-            auth.caller(&self.0).org(&org).site(&site).redirect(&redirect).delete().await?;
-        }
+        auth.caller(&self.0).org(&org).site(&site).redirect(&redirect).delete().await?;
         Ok(Empty)
     }
 
@@ -349,15 +321,14 @@ impl SiteSettings {
     async fn redirect(
         &self,
         auth: Reader,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
         /// The key of a share link of the site, which is then part of the returned address.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
         /// The path on the site.
         source: RequiredQuery<RedirectSource>,
     ) -> Answer<Reply<ResolvedRedirect>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         let site = auth.caller(&self.0).org(&org).site(&site).with_share_key(share_key.0.as_deref());
         Ok(Reply(site.resolve_redirect(&source.0).await?))
     }
@@ -369,10 +340,9 @@ impl SiteSettings {
     async fn adaptive_schema(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
     ) -> Answer<Reply<SiteAdaptiveSchema>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).get_adaptive_schema().await?))
     }
 
@@ -384,11 +354,10 @@ impl SiteSettings {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
         new: Strict<UpdateAdaptiveSchema>,
     ) -> Answer<Reply<SiteAdaptiveSchema>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         Ok(Reply(
             auth.caller(&condition.platform(&self.0))
                 .org(&org)
@@ -409,10 +378,9 @@ impl SiteSettings {
     async fn template_conditions(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
     ) -> Answer<Reply<TemplateConditions>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).template_conditions().await?))
     }
 }

@@ -4,23 +4,17 @@ use docs_core::{
     Platform,
     model::{
         AddSection, AddSectionGroup, AddSectionToGroup, AddSiteSpace, List, MoveBeside, OrgId,
-        SectionGroupPointer, SectionPointer, SiteId, SiteSection, SiteSectionGroup, SiteSpace,
-        SiteSpacePointer, SiteStructure, SiteStructureItem, SortStructure, UpdateSection, UpdateSectionGroup,
-        UpdateSiteSpace,
+        SectionGroupId, SectionGroupPointer, SectionId, SectionPointer, SiteId, SiteSection,
+        SiteSectionGroup, SiteSpace, SiteSpaceId, SiteSpacePointer, SiteStructure, SiteStructureItem,
+        SortStructure, UpdateSection, UpdateSectionGroup, UpdateSiteSpace,
     },
     platform::SiteSpaceFilter,
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Reader, Tag, id};
-use crate::{
-    idempotency::Idempotency,
-    wire::{
-        error::{Answer, ApiError},
-        params::{PageQuery, Query},
-        payload::Strict,
-        reply::{Created, Empty, NoContent, Reply},
-    },
+use super::{
+    Answer, AsCaller as _, Auth, Created, Deleted, Empty, Idempotency, NoContent, PageQuery, Path, Query,
+    Reader, Reply, Strict, Tag,
 };
 
 #[derive(Debug)]
@@ -35,13 +29,12 @@ impl Structure {
     async fn structure(
         &self,
         auth: Reader,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
         /// The key of a share link of the site. It grants visitors access, and is part of the returned addresses.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
     ) -> Answer<Reply<SiteStructure>> {
-        let (org, site) = of(&org, &site)?;
         Ok(Reply(
             auth.caller(&self.0)
                 .org(&org)
@@ -60,11 +53,10 @@ impl Structure {
     async fn sort(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
         sort: Strict<SortStructure>,
     ) -> Answer<Reply<SiteStructureItem>> {
-        let (org, site) = of(&org, &site)?;
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).sort_structure(sort.0).await?))
     }
 
@@ -75,8 +67,8 @@ impl Structure {
     async fn places(
         &self,
         auth: Reader,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
         page: PageQuery,
         /// The key of a share link of the site. It grants visitors access, and is part of the returned addresses.
         #[oai(name = "shareKey")]
@@ -84,7 +76,6 @@ impl Structure {
         /// `true` returns only the default site space, `false` all others.
         default: Query<bool>,
     ) -> Answer<Reply<List<SiteSpace>>> {
-        let (org, site) = of(&org, &site)?;
         Ok(Reply(
             auth.caller(&self.0)
                 .org(&org)
@@ -106,11 +97,10 @@ impl Structure {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
         add: Strict<AddSiteSpace>,
     ) -> Answer<Created<SiteSpace>> {
-        let (org, site) = of(&org, &site)?;
         let added =
             auth.caller(&idempotency.platform(&self.0)).org(&org).site(&site).spaces().create(add.0).await?;
         let location = self.0.urls().site_part(&org, &site, &format!("site-spaces/{}", added.id));
@@ -124,13 +114,11 @@ impl Structure {
     async fn update_place(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
-        #[oai(name = "siteSpaceId")] place: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+        #[oai(name = "siteSpaceId")] place: Path<SiteSpaceId>,
         change: Strict<UpdateSiteSpace>,
     ) -> Answer<Reply<SiteSpace>> {
-        let (org, site) = of(&org, &site)?;
-        let place = id(&place, "site space")?;
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).space(&place).update(change.0).await?))
     }
 
@@ -141,13 +129,11 @@ impl Structure {
     async fn delete_place(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
-        #[oai(name = "siteSpaceId")] place: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
+        #[oai(name = "siteId")] site: Path<SiteId, Deleted>,
+        #[oai(name = "siteSpaceId")] place: Path<SiteSpaceId, Deleted>,
     ) -> Answer<NoContent> {
-        if let (Ok(org), Ok(site), Ok(place)) = (org.parse(), site.parse(), place.parse()) {
-            auth.caller(&self.0).org(&org).site(&site).space(&place).delete().await?;
-        }
+        auth.caller(&self.0).org(&org).site(&site).space(&place).delete().await?;
         Ok(Empty)
     }
 
@@ -159,13 +145,11 @@ impl Structure {
     async fn move_place(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
-        #[oai(name = "siteSpaceId")] place: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+        #[oai(name = "siteSpaceId")] place: Path<SiteSpaceId>,
         to: Strict<MoveBeside<SiteSpacePointer>>,
     ) -> Answer<Reply<SiteSpace>> {
-        let (org, site) = of(&org, &site)?;
-        let place = id(&place, "site space")?;
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).space(&place).move_beside(to.0).await?))
     }
 
@@ -176,14 +160,13 @@ impl Structure {
     async fn sections(
         &self,
         auth: Reader,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
         page: PageQuery,
         /// The key of a share link of the site. It grants visitors access, and is part of the returned addresses.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
     ) -> Answer<Reply<List<SiteSection>>> {
-        let (org, site) = of(&org, &site)?;
         Ok(Reply(
             auth.caller(&self.0)
                 .org(&org)
@@ -204,11 +187,10 @@ impl Structure {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
         add: Strict<AddSection>,
     ) -> Answer<Created<SiteSection>> {
-        let (org, site) = of(&org, &site)?;
         let added = auth
             .caller(&idempotency.platform(&self.0))
             .org(&org)
@@ -227,13 +209,11 @@ impl Structure {
     async fn update_section(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
-        #[oai(name = "siteSectionId")] section: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+        #[oai(name = "siteSectionId")] section: Path<SectionId>,
         change: Strict<UpdateSection>,
     ) -> Answer<Reply<SiteSection>> {
-        let (org, site) = of(&org, &site)?;
-        let section = id(&section, "section")?;
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).section(&section).update(change.0).await?))
     }
 
@@ -244,13 +224,11 @@ impl Structure {
     async fn delete_section(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
-        #[oai(name = "siteSectionId")] section: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
+        #[oai(name = "siteId")] site: Path<SiteId, Deleted>,
+        #[oai(name = "siteSectionId")] section: Path<SectionId, Deleted>,
     ) -> Answer<NoContent> {
-        if let (Ok(org), Ok(site), Ok(section)) = (org.parse(), site.parse(), section.parse()) {
-            auth.caller(&self.0).org(&org).site(&site).section(&section).delete().await?;
-        }
+        auth.caller(&self.0).org(&org).site(&site).section(&section).delete().await?;
         Ok(Empty)
     }
 
@@ -266,13 +244,11 @@ impl Structure {
     async fn move_section(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
-        #[oai(name = "siteSectionId")] section: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+        #[oai(name = "siteSectionId")] section: Path<SectionId>,
         to: Strict<MoveBeside<SectionPointer>>,
     ) -> Answer<Reply<SiteSection>> {
-        let (org, site) = of(&org, &site)?;
-        let section = id(&section, "section")?;
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).section(&section).move_beside(to.0).await?))
     }
 
@@ -283,11 +259,10 @@ impl Structure {
     async fn groups(
         &self,
         auth: Reader,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
         page: PageQuery,
     ) -> Answer<Reply<List<SiteSectionGroup>>> {
-        let (org, site) = of(&org, &site)?;
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).section_groups().list(&page.0).await?.into()))
     }
 
@@ -299,11 +274,10 @@ impl Structure {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
         add: Strict<AddSectionGroup>,
     ) -> Answer<Created<SiteSectionGroup>> {
-        let (org, site) = of(&org, &site)?;
         let added = auth
             .caller(&idempotency.platform(&self.0))
             .org(&org)
@@ -326,13 +300,11 @@ impl Structure {
     async fn update_group(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
-        #[oai(name = "siteSectionGroupId")] group: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+        #[oai(name = "siteSectionGroupId")] group: Path<SectionGroupId>,
         change: Strict<UpdateSectionGroup>,
     ) -> Answer<Reply<SiteSectionGroup>> {
-        let (org, site) = of(&org, &site)?;
-        let group = id(&group, "section group")?;
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).section_group(&group).update(change.0).await?))
     }
 
@@ -347,13 +319,11 @@ impl Structure {
     async fn delete_group(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
-        #[oai(name = "siteSectionGroupId")] group: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
+        #[oai(name = "siteId")] site: Path<SiteId, Deleted>,
+        #[oai(name = "siteSectionGroupId")] group: Path<SectionGroupId, Deleted>,
     ) -> Answer<NoContent> {
-        if let (Ok(org), Ok(site), Ok(group)) = (org.parse(), site.parse(), group.parse()) {
-            auth.caller(&self.0).org(&org).site(&site).section_group(&group).delete().await?;
-        }
+        auth.caller(&self.0).org(&org).site(&site).section_group(&group).delete().await?;
         Ok(Empty)
     }
 
@@ -369,13 +339,11 @@ impl Structure {
     async fn move_group(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
-        #[oai(name = "siteSectionGroupId")] group: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+        #[oai(name = "siteSectionGroupId")] group: Path<SectionGroupId>,
         to: Strict<MoveBeside<SectionGroupPointer>>,
     ) -> Answer<Reply<SiteSectionGroup>> {
-        let (org, site) = of(&org, &site)?;
-        let group = id(&group, "section group")?;
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).section_group(&group).move_beside(to.0).await?))
     }
 
@@ -391,14 +359,12 @@ impl Structure {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
-        #[oai(name = "siteSectionGroupId")] group: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+        #[oai(name = "siteSectionGroupId")] group: Path<SectionGroupId>,
         add: Strict<AddSectionToGroup>,
     ) -> Answer<Created<SiteSectionGroup>> {
-        let (org, site) = of(&org, &site)?;
-        let group = id(&group, "section group")?;
-        let location = format!("section-groups/{group}/sections/{}", add.0.section_id);
+        let location = format!("section-groups/{}/sections/{}", group.0, add.0.section_id);
         let changed = auth
             .caller(&idempotency.platform(&self.0))
             .org(&org)
@@ -421,21 +387,12 @@ impl Structure {
     async fn release(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
-        #[oai(name = "siteSectionGroupId")] group: Path<String>,
-        #[oai(name = "siteSectionId")] section: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
+        #[oai(name = "siteId")] site: Path<SiteId, Deleted>,
+        #[oai(name = "siteSectionGroupId")] group: Path<SectionGroupId, Deleted>,
+        #[oai(name = "siteSectionId")] section: Path<SectionId, Deleted>,
     ) -> Answer<NoContent> {
-        if let (Ok(org), Ok(site), Ok(group), Ok(section)) =
-            (org.parse(), site.parse(), group.parse(), section.parse())
-        {
-            auth.caller(&self.0).org(&org).site(&site).section_group(&group).remove_section(&section).await?;
-        }
+        auth.caller(&self.0).org(&org).site(&site).section_group(&group).remove_section(&section).await?;
         Ok(Empty)
     }
-}
-
-/// Parses the ids of an organization and a site.
-fn of(org: &str, site: &str) -> Result<(OrgId, SiteId), ApiError> {
-    Ok((id(org, "organization")?, id(site, "site")?))
 }

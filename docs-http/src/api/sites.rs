@@ -2,21 +2,14 @@
 
 use docs_core::{
     Platform,
-    model::{CreateSite, List, PublishedSite, Site, SiteType, UpdateSite},
+    model::{CreateSite, List, OrgId, PublishedSite, Site, SiteId, SiteType, UpdateSite},
     platform::SiteFilter,
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Reader, Tag, id};
-use crate::{
-    conditions::Condition,
-    idempotency::Idempotency,
-    wire::{
-        error::Answer,
-        params::{PageQuery, Query},
-        payload::{Optional, Strict},
-        reply::{Created, Empty, NoContent, Reply},
-    },
+use super::{
+    Answer, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, NoContent, Optional,
+    PageQuery, Path, Query, Reader, Reply, Strict, Tag,
 };
 
 #[derive(Debug)]
@@ -31,7 +24,7 @@ impl Sites {
     async fn list(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         page: PageQuery,
         /// Restricts the list to sites that contain this space.
         space: Query<String>,
@@ -43,7 +36,6 @@ impl Sites {
         #[oai(name = "type")]
         types: Query<Vec<SiteType>>,
     ) -> Answer<Reply<List<Site>>> {
-        let org = id(&org, "organization")?;
         let filter = SiteFilter {
             space: space.0,
             title: title.0,
@@ -61,15 +53,10 @@ impl Sites {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         new: Optional<CreateSite>,
     ) -> Answer<Created<Site>> {
-        let site = auth
-            .caller(&idempotency.platform(&self.0))
-            .org(&id(&org, "organization")?)
-            .sites()
-            .create(new.0)
-            .await?;
+        let site = auth.caller(&idempotency.platform(&self.0)).org(&org).sites().create(new.0).await?;
         let location = site.urls.location.clone();
         Ok(Created::new(site).at(location))
     }
@@ -81,10 +68,9 @@ impl Sites {
     async fn get(
         &self,
         auth: Reader,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
     ) -> Answer<Reply<Site>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).get().await?))
     }
 
@@ -96,11 +82,10 @@ impl Sites {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
         change: Strict<UpdateSite>,
     ) -> Answer<Reply<Site>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         Ok(Reply(auth.caller(&condition.platform(&self.0)).org(&org).site(&site).update(change.0).await?))
     }
 
@@ -112,12 +97,10 @@ impl Sites {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
+        #[oai(name = "siteId")] site: Path<SiteId, Deleted>,
     ) -> Answer<NoContent> {
-        if let (Ok(org), Ok(site)) = (org.parse(), site.parse()) {
-            auth.caller(&condition.platform(&self.0)).org(&org).site(&site).delete().await?;
-        }
+        auth.caller(&condition.platform(&self.0)).org(&org).site(&site).delete().await?;
         Ok(Empty)
     }
 
@@ -128,10 +111,9 @@ impl Sites {
     async fn publish(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
     ) -> Answer<Reply<Site>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).publish().await?))
     }
 
@@ -142,10 +124,9 @@ impl Sites {
     async fn unpublish(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
     ) -> Answer<Reply<Site>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).unpublish().await?))
     }
 
@@ -156,13 +137,12 @@ impl Sites {
     async fn published(
         &self,
         auth: Reader,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "siteId")] site: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
         /// The key of a share link of the site, which is then part of the returned addresses.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
     ) -> Answer<Reply<PublishedSite>> {
-        let (org, site) = (id(&org, "organization")?, id(&site, "site")?);
         Ok(Reply(
             auth.caller(&self.0)
                 .org(&org)

@@ -2,20 +2,13 @@
 
 use docs_core::{
     Platform,
-    model::{CreateSpace, List, MoveContent, Space, TransferContent, UpdateSpace},
+    model::{CreateSpace, List, MoveContent, OrgId, Space, SpaceId, TransferContent, UpdateSpace},
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Reader, Tag, id};
-use crate::{
-    conditions::Condition,
-    idempotency::Idempotency,
-    wire::{
-        error::Answer,
-        params::{PageQuery, Query},
-        payload::{Optional, Strict},
-        reply::{Conditional, Created, Empty, NoContent, Reply},
-    },
+use super::{
+    Answer, AsCaller as _, Auth, Condition, Conditional, Created, Deleted, Empty, Idempotency, NoContent,
+    Optional, PageQuery, Path, Query, Reader, Reply, Strict, Tag,
 };
 
 #[derive(Debug)]
@@ -34,10 +27,9 @@ impl Spaces {
     async fn list(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         page: PageQuery,
     ) -> Answer<Reply<List<Space>>> {
-        let org = id(&org, "organization")?;
         Ok(Reply(auth.caller(&self.0).org(&org).spaces().list(&page.0).await?.into()))
     }
 
@@ -53,10 +45,9 @@ impl Spaces {
     async fn list_deleted(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         page: PageQuery,
     ) -> Answer<Reply<List<Space>>> {
-        let org = id(&org, "organization")?;
         Ok(Reply(auth.caller(&self.0).org(&org).spaces().list_deleted(&page.0).await?.into()))
     }
 
@@ -68,15 +59,10 @@ impl Spaces {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         new: Optional<CreateSpace>,
     ) -> Answer<Created<Space>> {
-        let space = auth
-            .caller(&idempotency.platform(&self.0))
-            .org(&id(&org, "organization")?)
-            .spaces()
-            .create(new.0)
-            .await?;
+        let space = auth.caller(&idempotency.platform(&self.0)).org(&org).spaces().create(new.0).await?;
         let location = space.urls.location.clone();
         Ok(Created::new(space).at(location))
     }
@@ -88,13 +74,12 @@ impl Spaces {
     async fn get(
         &self,
         auth: Reader,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         /// The key of a share link of the site that publishes the space. It grants access to the space, and is part of
         /// the returned address.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
     ) -> Answer<Reply<Space>> {
-        let space = id(&space, "space")?;
         Ok(Reply(auth.caller(&self.0).space(&space).get_shared(share_key.0.as_deref()).await?))
     }
 
@@ -106,12 +91,10 @@ impl Spaces {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         change: Strict<UpdateSpace>,
     ) -> Answer<Conditional<Space>> {
-        Ok(Conditional(
-            auth.caller(&condition.platform(&self.0)).space(&id(&space, "space")?).update(change.0).await?,
-        ))
+        Ok(Conditional(auth.caller(&condition.platform(&self.0)).space(&space).update(change.0).await?))
     }
 
     /// Delete a space
@@ -122,11 +105,9 @@ impl Spaces {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId, Deleted>,
     ) -> Answer<NoContent> {
-        if let Ok(space) = space.parse() {
-            auth.caller(&condition.platform(&self.0)).space(&space).delete().await?;
-        }
+        auth.caller(&condition.platform(&self.0)).space(&space).delete().await?;
         Ok(Empty)
     }
 
@@ -138,10 +119,9 @@ impl Spaces {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
     ) -> Answer<Created<Space>> {
-        let space =
-            auth.caller(&idempotency.platform(&self.0)).space(&id(&space, "space")?).duplicate().await?;
+        let space = auth.caller(&idempotency.platform(&self.0)).space(&space).duplicate().await?;
         let location = space.urls.location.clone();
         Ok(Created::new(space).at(location))
     }
@@ -153,9 +133,9 @@ impl Spaces {
     async fn restore(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
     ) -> Answer<Reply<Space>> {
-        Ok(Reply(auth.caller(&self.0).space(&id(&space, "space")?).restore().await?))
+        Ok(Reply(auth.caller(&self.0).space(&space).restore().await?))
     }
 
     /// Move a space
@@ -166,10 +146,10 @@ impl Spaces {
     async fn relocate(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         to: Strict<MoveContent>,
     ) -> Answer<Reply<Space>> {
-        Ok(Reply(auth.caller(&self.0).space(&id(&space, "space")?).move_to(to.0).await?))
+        Ok(Reply(auth.caller(&self.0).space(&space).move_to(to.0).await?))
     }
 
     /// Transfer a space to another organization
@@ -180,9 +160,9 @@ impl Spaces {
     async fn transfer(
         &self,
         auth: Auth,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         to: Strict<TransferContent>,
     ) -> Answer<Conditional<Space>> {
-        Ok(Conditional(auth.caller(&self.0).space(&id(&space, "space")?).transfer(to.0).await?))
+        Ok(Conditional(auth.caller(&self.0).space(&space).transfer(to.0).await?))
     }
 }

@@ -3,22 +3,16 @@
 use docs_core::{
     Platform,
     model::{
-        CreateTeam, List, MemberTeam, PutTeamMember, Team, TeamId, TeamMember, UpdateTeam, UpdateTeamMembers,
+        CreateTeam, List, MemberTeam, OrgId, PutTeamMember, Team, TeamId, TeamMember, UpdateTeam,
+        UpdateTeamMembers,
     },
     platform::TeamFilter,
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Tag, id};
-use crate::{
-    conditions::Condition,
-    idempotency::Idempotency,
-    wire::{
-        error::Answer,
-        params::{PageQuery, Query},
-        payload::{Optional, Strict},
-        reply::{Created, Empty, NoContent, Reply},
-    },
+use super::{
+    Answer, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, NoContent, Optional,
+    OrgMember, PageQuery, Path, Query, Reply, Strict, Tag,
 };
 
 #[derive(Debug)]
@@ -33,7 +27,7 @@ impl Teams {
     async fn list(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         page: PageQuery,
         /// Restricts the list to teams whose members this user can manage: the teams they own, or all teams for an
         /// administrator.
@@ -41,7 +35,6 @@ impl Teams {
         /// Restricts the list to teams with this text in the title, ignoring case.
         title: Query<String>,
     ) -> Answer<Reply<List<Team>>> {
-        let org = id(&org, "organization")?;
         let filter = TeamFilter { owner: owner.0, title: title.0 };
         Ok(Reply(auth.caller(&self.0).org(&org).teams().list(&filter, &page.0).await?.into()))
     }
@@ -54,16 +47,10 @@ impl Teams {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         new: Strict<CreateTeam>,
     ) -> Answer<Created<Team>> {
-        Ok(Created::new(
-            auth.caller(&idempotency.platform(&self.0))
-                .org(&id(&org, "organization")?)
-                .teams()
-                .create(new.0)
-                .await?,
-        ))
+        Ok(Created::new(auth.caller(&idempotency.platform(&self.0)).org(&org).teams().create(new.0).await?))
     }
 
     /// Get a team
@@ -73,10 +60,9 @@ impl Teams {
     async fn get(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "teamId")] team: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "teamId")] team: Path<TeamId>,
     ) -> Answer<Reply<Team>> {
-        let (org, team) = (id(&org, "organization")?, id(&team, "team")?);
         Ok(Reply(auth.caller(&self.0).org(&org).team(&team).get().await?))
     }
 
@@ -88,11 +74,10 @@ impl Teams {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "teamId")] team: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "teamId")] team: Path<TeamId>,
         change: Strict<UpdateTeam>,
     ) -> Answer<Reply<Team>> {
-        let (org, team) = (id(&org, "organization")?, id(&team, "team")?);
         Ok(Reply(auth.caller(&condition.platform(&self.0)).org(&org).team(&team).update(change.0).await?))
     }
 
@@ -104,12 +89,10 @@ impl Teams {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "teamId")] team: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
+        #[oai(name = "teamId")] team: Path<TeamId, Deleted>,
     ) -> Answer<NoContent> {
-        if let (Ok(org), Ok(team)) = (org.parse(), team.parse()) {
-            auth.caller(&condition.platform(&self.0)).org(&org).team(&team).delete().await?;
-        }
+        auth.caller(&condition.platform(&self.0)).org(&org).team(&team).delete().await?;
         Ok(Empty)
     }
 
@@ -124,11 +107,10 @@ impl Teams {
     async fn members(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "teamId")] team: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "teamId")] team: Path<TeamId>,
         page: PageQuery,
     ) -> Answer<Reply<List<TeamMember>>> {
-        let (org, team) = (id(&org, "organization")?, id(&team, "team")?);
         Ok(Reply(auth.caller(&self.0).org(&org).team(&team).list_members(&page.0).await?.into()))
     }
 
@@ -139,11 +121,10 @@ impl Teams {
     async fn update_members(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "teamId")] team: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "teamId")] team: Path<TeamId>,
         change: Strict<UpdateTeamMembers>,
     ) -> Answer<NoContent> {
-        let (org, team) = (id(&org, "organization")?, id(&team, "team")?);
         auth.caller(&self.0).org(&org).team(&team).update_members(change.0).await?;
         Ok(Empty)
     }
@@ -160,13 +141,12 @@ impl Teams {
     async fn put_member(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "teamId")] team: Path<String>,
-        #[oai(name = "userId")] user: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "teamId")] team: Path<TeamId>,
+        #[oai(name = "userId")] user: Path<OrgMember>,
         place: Optional<PutTeamMember>,
     ) -> Answer<NoContent> {
-        let (org, team) = (id(&org, "organization")?, id::<TeamId>(&team, "team")?);
-        auth.caller(&self.0).org(&org).team(&team).put_member(&id(&user, "member")?, place.0).await?;
+        auth.caller(&self.0).org(&org).team(&team).put_member(&user, place.0).await?;
         Ok(Empty)
     }
 
@@ -181,13 +161,11 @@ impl Teams {
     async fn remove_member(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "teamId")] team: Path<String>,
-        #[oai(name = "userId")] user: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
+        #[oai(name = "teamId")] team: Path<TeamId, Deleted>,
+        #[oai(name = "userId")] user: Path<OrgMember, Deleted>,
     ) -> Answer<NoContent> {
-        if let (Ok(org), Ok(team), Ok(user)) = (org.parse(), team.parse(), user.parse()) {
-            auth.caller(&self.0).org(&org).team(&team).remove_member(&user).await?;
-        }
+        auth.caller(&self.0).org(&org).team(&team).remove_member(&user).await?;
         Ok(Empty)
     }
 
@@ -198,13 +176,12 @@ impl Teams {
     async fn of_member(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "userId")] user: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "userId")] user: Path<OrgMember>,
         page: PageQuery,
         /// Restricts the list to teams with this text in the title, ignoring case.
         title: Query<String>,
     ) -> Answer<Reply<List<MemberTeam>>> {
-        let (org, user) = (id(&org, "organization")?, id(&user, "member")?);
         let list = auth.caller(&self.0).org(&org).member(&user).list_teams(title.0.as_deref(), &page.0);
         Ok(Reply(list.await?.into()))
     }

@@ -2,21 +2,17 @@
 
 use docs_core::{
     Platform,
-    model::{CreateTranslation, Glossary, List, SetGlossary, Translation, UpdateTranslation},
-};
-use poem_openapi::{OpenApi, param::Path};
-
-use super::{AsCaller as _, Auth, Tag, id};
-use crate::{
-    conditions::Condition,
-    idempotency::Idempotency,
-    wire::{
-        error::Answer,
-        params::PageQuery,
-        payload::Strict,
-        reply::{Created, Deletion, Empty, NoContent, Reply},
+    model::{
+        CreateTranslation, Glossary, List, OrgId, SetGlossary, Translation, TranslationId, UpdateTranslation,
     },
 };
+use poem_openapi::OpenApi;
+
+use super::{
+    Answer, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, NoContent, PageQuery, Path,
+    Reply, Strict, Tag,
+};
+use crate::wire::reply::Deletion;
 
 #[derive(Debug)]
 pub struct Translations(pub(super) Platform);
@@ -30,10 +26,9 @@ impl Translations {
     async fn list(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         page: PageQuery,
     ) -> Answer<Reply<List<Translation>>> {
-        let org = id(&org, "organization")?;
         Ok(Reply(auth.caller(&self.0).org(&org).translations().list(&page.0).await?.into()))
     }
 
@@ -46,10 +41,9 @@ impl Translations {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         new: Strict<CreateTranslation>,
     ) -> Answer<Created<Translation>> {
-        let org = id(&org, "organization")?;
         let caller = idempotency.platform(&self.0);
         Ok(Created::new(auth.caller(&caller).org(&org).translations().create(new.0).await?))
     }
@@ -61,10 +55,9 @@ impl Translations {
     async fn get(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "translationId")] translation: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "translationId")] translation: Path<TranslationId>,
     ) -> Answer<Reply<Translation>> {
-        let (org, translation) = (id(&org, "organization")?, id(&translation, "translation")?);
         Ok(Reply(auth.caller(&self.0).org(&org).translation(&translation).get().await?))
     }
 
@@ -76,11 +69,10 @@ impl Translations {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "translationId")] translation: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "translationId")] translation: Path<TranslationId>,
         change: Strict<UpdateTranslation>,
     ) -> Answer<Reply<Translation>> {
-        let (org, translation) = (id(&org, "organization")?, id(&translation, "translation")?);
         let platform = condition.platform(&self.0);
         Ok(Reply(auth.caller(&platform).org(&org).translation(&translation).update(change.0).await?))
     }
@@ -94,12 +86,9 @@ impl Translations {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "translationId")] translation: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
+        #[oai(name = "translationId")] translation: Path<TranslationId, Deleted>,
     ) -> Answer<Deletion> {
-        let (Ok(org), Ok(translation)) = (org.parse(), translation.parse()) else {
-            return Ok(Deletion::Absent);
-        };
         let platform = condition.platform(&self.0);
         let existed = auth.caller(&platform).org(&org).translation(&translation).delete().await?;
         Ok(if existed { Deletion::Deleted } else { Deletion::Absent })
@@ -114,10 +103,9 @@ impl Translations {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-        #[oai(name = "organizationId")] org: Path<String>,
-        #[oai(name = "translationId")] translation: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "translationId")] translation: Path<TranslationId>,
     ) -> Answer<NoContent> {
-        let (org, translation) = (id(&org, "organization")?, id(&translation, "translation")?);
         let platform = idempotency.platform(&self.0);
         auth.caller(&platform).org(&org).translation(&translation).run().await?;
         Ok(Empty)
@@ -130,9 +118,9 @@ impl Translations {
     async fn glossary(
         &self,
         auth: Auth,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
     ) -> Answer<Reply<Glossary>> {
-        Ok(Reply(auth.caller(&self.0).org(&id(&org, "organization")?).translations().get_glossary().await?))
+        Ok(Reply(auth.caller(&self.0).org(&org).translations().get_glossary().await?))
     }
 
     /// Replace the glossary of an organization
@@ -143,10 +131,9 @@ impl Translations {
         &self,
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
-        #[oai(name = "organizationId")] org: Path<String>,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
         new: Strict<SetGlossary>,
     ) -> Answer<Reply<Glossary>> {
-        let org = id(&org, "organization")?;
         let platform = condition.platform(&self.0);
         Ok(Reply(auth.caller(&platform).org(&org).translations().set_glossary(new.0).await?))
     }

@@ -2,25 +2,17 @@
 
 use docs_core::{
     Platform,
-    model::{BoundedText, RevisionFile},
+    model::{BoundedText, RevisionFile, SpaceId},
     platform::{ContentOf, NewUpload},
 };
-use poem_openapi::{OpenApi, param::Path};
+use poem_openapi::OpenApi;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{
-    AsCaller as _, Auth, Tag,
-    content::{live, of_request},
-};
+use super::{Answer, AsCaller as _, Auth, Created, Idempotency, Path, Query, Tag};
 use crate::{
-    idempotency::{Idempotency, StreamedBody},
-    wire::{
-        error::{Answer, ApiError},
-        params::Query,
-        reply::Created,
-        upload::FileBody,
-    },
+    idempotency::StreamedBody,
+    wire::{error::ApiError, upload::FileBody},
 };
 
 #[derive(Debug)]
@@ -43,12 +35,12 @@ impl Uploads {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency<StreamedBody>,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         /// The name of the file, without a folder. By default the name of the file in the form.
         name: Query<FileName>,
         body: FileBody,
     ) -> Answer<Created<RevisionFile>> {
-        upload(&idempotency.platform(&self.0), &auth, live(&space)?, name.0, body).await
+        upload(&idempotency.platform(&self.0), &auth, ContentOf::space(space.0), name.0, body).await
     }
 
     /// Upload a file into a change request
@@ -64,13 +56,14 @@ impl Uploads {
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency<StreamedBody>,
-        #[oai(name = "spaceId")] space: Path<String>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         /// The name of the file, without a folder. By default the name of the file in the form.
         name: Query<FileName>,
         body: FileBody,
     ) -> Answer<Created<RevisionFile>> {
-        upload(&idempotency.platform(&self.0), &auth, of_request(&space, &request)?, name.0, body).await
+        upload(&idempotency.platform(&self.0), &auth, ContentOf::request(space.0, &request), name.0, body)
+            .await
     }
 }
 

@@ -6,13 +6,7 @@ use docs_core::{
 };
 use poem_openapi::OpenApi;
 
-use super::{Reader, Tag};
-use crate::wire::{
-    error::Answer,
-    params::{Query, RequiredQuery},
-    payload::Strict,
-    reply::Reply,
-};
+use super::{Answer, Query, Reader, Reply, RequiredQuery, Strict, Tag};
 
 #[derive(Debug)]
 pub struct Urls(pub(super) Platform);

@@ -1,10 +1,12 @@
 //! Operations on users.
 
-use docs_core::{Platform, model::User};
-use poem_openapi::{OpenApi, param::Path};
+use docs_core::{
+    Platform,
+    model::{User, UserId},
+};
+use poem_openapi::OpenApi;
 
-use super::{AsCaller as _, Auth, Tag, id};
-use crate::wire::{error::Answer, reply::Reply};
+use super::{Answer, AsCaller as _, Auth, Path, Reply, Tag};
 
 #[derive(Debug)]
 pub struct Users(pub(super) Platform);
@@ -23,7 +25,7 @@ impl Users {
     ///
     /// Available to the user, and to callers who are members, not guests, of an organization of the user.
     #[oai(path = "/users/:userId", method = "get", operation_id = "getUserById")]
-    async fn get(&self, auth: Auth, #[oai(name = "userId")] user: Path<String>) -> Answer<Reply<User>> {
-        Ok(Reply(auth.caller(&self.0).user(&id(&user, "user")?).get().await?))
+    async fn get(&self, auth: Auth, #[oai(name = "userId")] user: Path<UserId>) -> Answer<Reply<User>> {
+        Ok(Reply(auth.caller(&self.0).user(&user).get().await?))
     }
 }

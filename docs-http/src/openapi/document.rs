@@ -7,9 +7,10 @@ use poem_openapi::registry::{
 };
 
 use crate::{
-    conditions, idempotency, ignored,
+    conditions, idempotency,
     wire::{
         error::ErrorBody,
+        ignored,
         params::PageQuery,
         reply::{UNMET, bare, content, text_header},
     },

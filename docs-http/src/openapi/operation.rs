@@ -16,12 +16,12 @@ use tracing::Instrument;
 use crate::{
     conditions,
     idempotency::{KEY, REPLAYED, Served},
-    ignored::{self, IgnoredFields},
     metrics::{Metrics, Series},
     representation::{Asked, Tagging},
     wire::{
         budget::BodyAccount,
         error::{ApiError, answer},
+        ignored::{self, IgnoredFields},
     },
 };
 

@@ -1,10 +1,11 @@
-//! Types on the wire: request bodies, parameters, responses, errors, and their schemas.
+//! Types on the wire: request bodies, parameters and unknown parts of requests, responses, errors, and their schemas.
 
 pub mod budget;
 mod chunks;
 pub mod error;
 mod fault;
 mod form;
+pub(crate) mod ignored;
 pub(crate) mod kept;
 mod media_type;
 pub mod params;

@@ -15,10 +15,10 @@ use super::{
     budget::{AnonymousBodyLimit, BodyAccount, collect},
     error::ApiError,
     fault,
+    ignored::IgnoredFields,
     reply::JSON,
     schema::{self, Direction},
 };
-use crate::ignored::IgnoredFields;
 
 /// Maximum size of a request body in bytes, attached as request data. The default is [`BodyLimit::DEFAULT`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -62,15 +62,15 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("heads of all connections"),
             bound(
                 "Unknown fields listed in a response",
-                "docs-http/src/ignored/names.rs::MOST_NAMES",
+                "docs-http/src/wire/ignored/names.rs::MOST_NAMES",
                 Beyond::LeftOut,
-                "docs-http/src/ignored.rs::what_is_told_is_bounded",
+                "docs-http/src/wire/ignored.rs::what_is_told_is_bounded",
             ).within("a body of JSON"),
             bound(
                 "Characters of the name of an unknown field",
-                "docs-http/src/ignored/names.rs::MOST_OF_NAME",
+                "docs-http/src/wire/ignored/names.rs::MOST_OF_NAME",
                 Beyond::Truncated,
-                "docs-http/src/ignored.rs::what_is_told_is_bounded",
+                "docs-http/src/wire/ignored.rs::what_is_told_is_bounded",
             ).within("a body of JSON"),
             bound(
                 "Characters of input quoted in an error",
