@@ -2,9 +2,8 @@
 //!
 //! Entries are written by [`Platform::write`], in the transaction of the operation.
 
-use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use crate::{
     Error, Result,
@@ -16,8 +15,7 @@ use crate::{
     },
     policy::OrgAction,
     store::{
-        Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Scan, StoreError, Tx, decode,
-        records::AuditRecord,
+        Key, KeyBuf, ListSpec, Lister, Page, PageRequest, Scan, StoreError, Tx, decode, records::AuditRecord,
     },
 };
 
@@ -95,7 +93,7 @@ impl Platform {
     pub(in crate::platform) async fn tidy_audit_log(&self) -> Result<()> {
         if let AuditLog::Kept(kept) = self.audit() {
             let before = self.clock().now() - kept;
-            while self.upkeep(&DropEntries { before }).await? {}
+            while self.upkeep(&drop_entries(before)).await? {}
         }
         Ok(())
     }
@@ -111,23 +109,14 @@ fn entry_of(row: &Key) -> Result<Key> {
 }
 
 /// Removes old entries; `Out` is `true` if there may be more.
-struct DropEntries {
-    before: DateTime<Utc>,
-}
-
-#[async_trait]
-impl Operation for DropEntries {
-    type Out = bool;
-    const NAME: &'static str = "audit_drop";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let (from, _) = AuditRecord::all().below();
-        let to = AuditRecord::all().time(self.before).key();
-        let rows = tx.scan(&Scan { from, to, rev: false, limit: DROP_CHUNK }).await?;
-        let full = rows.len() == DROP_CHUNK as usize;
-        for (_, value) in rows {
-            tx.delete(&*decode::<AuditRecord>(value)?);
-        }
-        Ok(full)
+#[operation("audit_drop")]
+async fn drop_entries(tx: &mut Tx, before: DateTime<Utc>) -> Result<bool> {
+    let (from, _) = AuditRecord::all().below();
+    let to = AuditRecord::all().time(before).key();
+    let rows = tx.scan(&Scan { from, to, rev: false, limit: DROP_CHUNK }).await?;
+    let full = rows.len() == DROP_CHUNK as usize;
+    for (_, value) in rows {
+        tx.delete(&*decode::<AuditRecord>(value)?);
     }
+    Ok(full)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use crate::{
     Error, Result,
@@ -11,7 +11,7 @@ use crate::{
     platform::{
         nouns::Caller,
         people::{
-            joining::UserCreation,
+            joining::user_creation,
             orgs::OrgCreation,
             users::{NewToken, NewUser, TokenCreation, TokenSecret},
         },
@@ -86,7 +86,7 @@ impl<'p> Caller<'p> {
             .write(
                 actor,
                 &SetUpPlatform {
-                    user: UserCreation { user, job: platform.id() },
+                    user: user_creation(&user, &platform.id()),
                     org,
                     token: TokenCreation(record),
                 },
@@ -96,14 +96,14 @@ impl<'p> Caller<'p> {
     }
 }
 
-struct SetUpPlatform {
-    user: UserCreation,
+struct SetUpPlatform<U> {
+    user: U,
     org: OrgCreation,
     token: TokenCreation,
 }
 
 #[async_trait]
-impl Operation for SetUpPlatform {
+impl<U: Operation<Out = ()>> Operation for SetUpPlatform<U> {
     type Out = ();
     const NAME: &'static str = "set_up";
 
@@ -133,7 +133,7 @@ pub async fn stored_sealing_key(
     ids: &dyn Ids,
 ) -> Result<SealingKey> {
     let receipt = Receipt { at: clock.now(), id: ids.next(), logged: Logged::No };
-    run(store, &receipt, &KeepKey { drawn: SealingKey::draw(ids) }).await?;
+    run(store, &receipt, &keep_key(SealingKey::draw(ids))).await?;
     // Read separately, so that the receipt does not contain the key.
     let tx = Tx::new(store.begin(Mode::Read, &[]).await?);
     let key: String = match tx.get_value(&key_row()).await? {
@@ -150,20 +150,11 @@ fn key_row() -> Key {
     KeyBuf::new("sys").part("sealing-key").key()
 }
 
-struct KeepKey {
-    drawn: [u8; 32],
-}
-
-#[async_trait]
-impl Operation for KeepKey {
-    type Out = ();
-    const NAME: &'static str = "sealing_key_keep";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        if tx.get_value(&key_row()).await?.is_none() {
-            let key = serde_json::Value::from(BASE32.encode(&self.drawn));
-            tx.create_value(key_row(), Value::Json(key.to_string().into()));
-        }
-        Ok(())
+#[operation("sealing_key_keep")]
+async fn keep_key(tx: &mut Tx, drawn: [u8; 32]) -> Result<()> {
+    if tx.get_value(&key_row()).await?.is_none() {
+        let key = serde_json::Value::from(BASE32.encode(&drawn));
+        tx.create_value(key_row(), Value::Json(key.to_string().into()));
     }
+    Ok(())
 }

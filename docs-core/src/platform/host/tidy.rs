@@ -2,9 +2,8 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use crate::{
     Result,
@@ -13,7 +12,7 @@ use crate::{
         people::joining,
     },
     store::{
-        Entity as _, FeedPos, Key, KeyBuf, Operation, Scan, Tx,
+        Entity as _, FeedPos, Key, KeyBuf, Scan, Tx,
         records::{IdempotencyRecord, JobRecord},
         topic,
     },
@@ -36,11 +35,11 @@ impl Platform {
     #[boxed('a)]
     pub async fn tidy<'a>(&'a self) -> Result<()> {
         let before = self.clock().now() - RECEIPTS_KEPT;
-        while self.upkeep(&DropReceipts { before }).await? {}
+        while self.upkeep(&drop_receipts(before)).await? {}
         self.tidy_answers().await?;
         let before = self.clock().now() - JOBS_KEPT;
-        while self.upkeep(&DropJobs { before }).await? {}
-        while self.upkeep(&joining::DropInvites { now: self.now() }).await? {}
+        while self.upkeep(&drop_jobs(before)).await? {}
+        while self.upkeep(&joining::drop_invites(self.now())).await? {}
         self.tidy_saml().await?;
         self.tidy_audit_log().await?;
         self.tidy_copy_notes().await?;
@@ -72,71 +71,44 @@ impl Platform {
 }
 
 /// Removes jobs past their retention; `Out` is `true` if there may be more.
-struct DropJobs {
-    before: chrono::DateTime<chrono::Utc>,
-}
-
-#[async_trait]
-impl Operation for DropJobs {
-    type Out = bool;
-    const NAME: &'static str = "jobs_drop";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let (from, _) = JobRecord::ended().below();
-        let to = JobRecord::ended().time(self.before).key();
-        let rows = tx.scan(&crate::store::Scan { from, to, rev: false, limit: TIDY_CHUNK / 5 }).await?;
-        tx.delete_all::<JobRecord>(&JobRecord::named_by_all(&rows)).await?;
-        Ok(rows.len() == (TIDY_CHUNK / 5) as usize)
-    }
+#[operation("jobs_drop")]
+async fn drop_jobs(tx: &mut Tx, before: chrono::DateTime<chrono::Utc>) -> Result<bool> {
+    let (from, _) = JobRecord::ended().below();
+    let to = JobRecord::ended().time(before).key();
+    let rows = tx.scan(&crate::store::Scan { from, to, rev: false, limit: TIDY_CHUNK / 5 }).await?;
+    tx.delete_all::<JobRecord>(&JobRecord::named_by_all(&rows)).await?;
+    Ok(rows.len() == (TIDY_CHUNK / 5) as usize)
 }
 
 /// Removes receipts past their retention; `Out` is `true` if there may be more.
-struct DropReceipts {
-    before: chrono::DateTime<chrono::Utc>,
-}
-
-#[async_trait]
-impl Operation for DropReceipts {
-    type Out = bool;
-    const NAME: &'static str = "receipts_drop";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let (from, _) = KeyBuf::new(crate::store::RECEIPTS).below();
-        let to: Key = KeyBuf::new(crate::store::RECEIPTS).time(self.before).key();
-        let rows = tx.scan(&crate::store::Scan { from, to, rev: false, limit: TIDY_CHUNK }).await?;
-        for (row, _) in &rows {
-            tx.delete_value(Arc::clone(row));
-        }
-        Ok(rows.len() == TIDY_CHUNK as usize)
+#[operation("receipts_drop")]
+async fn drop_receipts(tx: &mut Tx, before: chrono::DateTime<chrono::Utc>) -> Result<bool> {
+    let (from, _) = KeyBuf::new(crate::store::RECEIPTS).below();
+    let to: Key = KeyBuf::new(crate::store::RECEIPTS).time(before).key();
+    let rows = tx.scan(&crate::store::Scan { from, to, rev: false, limit: TIDY_CHUNK }).await?;
+    for (row, _) in &rows {
+        tx.delete_value(Arc::clone(row));
     }
+    Ok(rows.len() == TIDY_CHUNK as usize)
 }
 
 impl Platform {
     /// Removes responses past their retention.
     pub(in crate::platform) async fn tidy_answers(&self) -> Result<()> {
         let before = self.clock().now() - IDEMPOTENCY_WINDOW;
-        while self.upkeep(&DropAnswers { before }).await? {}
+        while self.upkeep(&drop_answers(before)).await? {}
         Ok(())
     }
 }
 
 /// Removes expired responses; `Out` is `true` if there may be more.
-struct DropAnswers {
-    before: DateTime<Utc>,
-}
-
-#[async_trait]
-impl Operation for DropAnswers {
-    type Out = bool;
-    const NAME: &'static str = "idempotency_drop";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let (from, _) = IdempotencyRecord::by_time().below();
-        let to = IdempotencyRecord::by_time().time(self.before).key();
-        let rows = tx.scan(&Scan { from, to, rev: false, limit: DROP_CHUNK }).await?;
-        tx.delete_all::<IdempotencyRecord>(&IdempotencyRecord::named_by_all(&rows)).await?;
-        Ok(rows.len() == DROP_CHUNK as usize)
-    }
+#[operation("idempotency_drop")]
+async fn drop_answers(tx: &mut Tx, before: DateTime<Utc>) -> Result<bool> {
+    let (from, _) = IdempotencyRecord::by_time().below();
+    let to = IdempotencyRecord::by_time().time(before).key();
+    let rows = tx.scan(&Scan { from, to, rev: false, limit: DROP_CHUNK }).await?;
+    tx.delete_all::<IdempotencyRecord>(&IdempotencyRecord::named_by_all(&rows)).await?;
+    Ok(rows.len() == DROP_CHUNK as usize)
 }
 
 /// Number of responses that one transaction removes.

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 
-use self::change::{CollectionCreation, CollectionDeletion, CollectionUpdate, DropGrants};
+use self::change::{CollectionDeletion, DropGrants, collection_creation, collection_update};
 use crate::{
     Error, Result,
     model::{
@@ -109,7 +109,7 @@ impl<'p> Collections<'p> {
                     created_at: now,
                 };
                 let id = record.id.clone();
-                let create = CollectionCreation { actor: actor.clone(), record, parent: new.parent };
+                let create = collection_creation(actor, &record, new.parent.as_deref());
                 platform.write_collection(actor, &create, &id).await
             },
         );
@@ -148,9 +148,7 @@ impl<'p> CollectionHandle<'p> {
     pub async fn update(self, change: UpdateCollection) -> Result<Collection> {
         let Self { caller, collection: id } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        platform
-            .write_collection(actor, &CollectionUpdate { actor: actor.clone(), id: id.clone(), change }, id)
-            .await
+        platform.write_collection(actor, &collection_update(actor, id, &change), id).await
     }
 
     /// Deletes a collection. Its content, including deleted spaces, moves to its parent in the same order.

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use crate::{
     Error, ErrorKind, Result,
@@ -19,7 +18,7 @@ use crate::{
     },
     policy::{OrgAccess, OrgAction},
     store::{
-        Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx,
+        Entity, Key, ListSpec, Lister, Page, PageRequest, Tx,
         records::{EmailInviteRecord, LinkGives, LinkInviteRecord},
     },
 };
@@ -73,7 +72,7 @@ impl<'p> Invites<'p> {
                 created_at: platform.now(),
             };
             let id = link.id.clone();
-            let create = LinkInviteCreation { actor: actor.clone(), link };
+            let create = link_invite_creation(actor, &link);
             platform
                 .write_and_show(actor, &create, |done| Box::pin(platform.link_seen(done.tx, actor, org, &id)))
                 .await
@@ -106,7 +105,7 @@ impl<'p> InviteHandle<'p> {
     pub async fn update(self, change: UpdateLinkInvite) -> Result<LinkInvite> {
         let Self { caller, org, invite: id } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        let update = LinkInviteUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
+        let update = link_invite_update(actor, org, id, &change);
         platform
             .change_and_show(actor, &update, |done| Box::pin(platform.link_seen(done.tx, actor, org, id)))
             .await
@@ -123,7 +122,7 @@ impl<'p> InviteHandle<'p> {
     pub async fn delete(self) -> Result<bool> {
         let Self { caller, org, invite: id } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        let operation = LinkInviteDeletion { actor: actor.clone(), org: org.clone(), id: id.clone() };
+        let operation = link_invite_deletion(actor, org, id);
         Error::existed(platform.write(actor, &operation).await)
     }
 }
@@ -215,106 +214,75 @@ async fn find(tx: &Tx, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<Arc<
     link.filter(|link| link.organization == *org).ok_or_else(|| Error::not_found("invite"))
 }
 
-struct LinkInviteCreation {
-    actor: Actor,
-    link: LinkInviteRecord,
-}
-
-#[async_trait]
-impl Operation for LinkInviteCreation {
-    type Out = ();
-    const NAME: &'static str = "link_invite_create";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let org = access::org(tx, &self.actor, &self.link.organization).await?;
-        let unknown = |error: Error| match (error.kind(), &self.link.gives) {
-            (ErrorKind::NotFound, LinkGives::Content(ContentTarget::Space(_), _)) => unknown("space"),
-            (ErrorKind::NotFound, LinkGives::Content(ContentTarget::Collection(_), _)) => {
-                unknown("collection")
-            }
-            _ => error,
-        };
-        manage(tx, &self.actor, &self.link).await.map_err(unknown)?;
-        if !org.org().invite_links {
-            let off = "invite links are turned off for this organization; set its `inviteLinks` to turn \
-                       them on";
-            return Err(Error::conflict(off));
-        }
-        tx.create(self.link.clone());
-        Ok(())
+#[operation("link_invite_create")]
+async fn link_invite_creation(tx: &mut Tx, actor: &Actor, link: &LinkInviteRecord) -> Result<()> {
+    let org = access::org(tx, actor, &link.organization).await?;
+    let unknown = |error: Error| match (error.kind(), &link.gives) {
+        (ErrorKind::NotFound, LinkGives::Content(ContentTarget::Space(_), _)) => unknown("space"),
+        (ErrorKind::NotFound, LinkGives::Content(ContentTarget::Collection(_), _)) => unknown("collection"),
+        _ => error,
+    };
+    manage(tx, actor, link).await.map_err(unknown)?;
+    if !org.org().invite_links {
+        let off = "invite links are turned off for this organization; set its `inviteLinks` to turn \
+                   them on";
+        return Err(Error::conflict(off));
     }
+    tx.create(link.clone());
+    Ok(())
 }
 
-struct LinkInviteUpdate {
-    actor: Actor,
-    org: OrgId,
-    id: InviteId,
-    change: UpdateLinkInvite,
-}
-
-#[async_trait]
-impl Operation for LinkInviteUpdate {
-    type Out = ();
-    const NAME: &'static str = "link_invite_update";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let old = find(tx, &self.actor, &self.org, &self.id).await?;
-        manage(tx, &self.actor, &old).await?;
-        let mut new = LinkInviteRecord::clone(&old);
-        new.vouched_by = self.actor.user().unwrap_or(&old.vouched_by).clone();
-        new.gives = match (&old.gives, self.change.role, self.change.level) {
-            (LinkGives::Member(_), _, Patch::Clear | Patch::Set(_)) => {
-                return Err(Error::invalid(
-                    "level",
-                    "must not be set for a link with a role in the organization; change `role`",
-                ));
-            }
-            (LinkGives::Content(..), Patch::Clear | Patch::Set(_), _) => {
-                return Err(Error::invalid(
-                    "role",
-                    "must not be set for a link with a role on content; \
-                                                   change `level`",
-                ));
-            }
-            (LinkGives::Member(role), change, _) => LinkGives::Member(change.apply(*role)),
-            (LinkGives::Content(content, role), _, Patch::Keep) => LinkGives::Content(content.clone(), *role),
-            (LinkGives::Content(content, _), _, change) => {
-                LinkGives::Content(content.clone(), level(change)?)
-            }
-        };
-        manage(tx, &self.actor, &new).await?;
-        if new != *old {
-            tx.put(&*old, new)?;
+#[operation("link_invite_update")]
+async fn link_invite_update(
+    tx: &mut Tx,
+    actor: &Actor,
+    org: &OrgId,
+    id: &InviteId,
+    change: &UpdateLinkInvite,
+) -> Result<()> {
+    let old = find(tx, actor, org, id).await?;
+    manage(tx, actor, &old).await?;
+    let mut new = LinkInviteRecord::clone(&old);
+    new.vouched_by = actor.user().unwrap_or(&old.vouched_by).clone();
+    new.gives = match (&old.gives, change.role, change.level) {
+        (LinkGives::Member(_), _, Patch::Clear | Patch::Set(_)) => {
+            return Err(Error::invalid(
+                "level",
+                "must not be set for a link with a role in the organization; change `role`",
+            ));
         }
-        Ok(())
+        (LinkGives::Content(..), Patch::Clear | Patch::Set(_), _) => {
+            return Err(Error::invalid(
+                "role",
+                "must not be set for a link with a role on content; \
+                                               change `level`",
+            ));
+        }
+        (LinkGives::Member(role), change, _) => LinkGives::Member(change.apply(*role)),
+        (LinkGives::Content(content, role), _, Patch::Keep) => LinkGives::Content(content.clone(), *role),
+        (LinkGives::Content(content, _), _, change) => LinkGives::Content(content.clone(), level(change)?),
+    };
+    manage(tx, actor, &new).await?;
+    if new != *old {
+        tx.put(&*old, new)?;
     }
+    Ok(())
 }
 
-struct LinkInviteDeletion {
-    actor: Actor,
-    org: OrgId,
-    id: InviteId,
-}
-
-#[async_trait]
-impl Operation for LinkInviteDeletion {
-    type Out = ();
-    const NAME: &'static str = "link_invite_delete";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let access = access::org(tx, &self.actor, &self.org).await?;
-        let email: Option<Arc<EmailInviteRecord>> = tx.get(&EmailInviteRecord::at(&self.id)).await?;
-        if let Some(email) = email.filter(|invite| invite.organization == self.org) {
-            access.require(OrgAction::Administrate)?;
-            tx.delete(&*email);
-            return Ok(());
-        }
-        let link = find(tx, &self.actor, &self.org, &self.id).await?;
-        // An administrator can also remove links to deleted content.
-        if access.require(OrgAction::Administrate).is_err() {
-            manage(tx, &self.actor, &link).await?;
-        }
-        tx.delete(&*link);
-        Ok(())
+#[operation("link_invite_delete")]
+async fn link_invite_deletion(tx: &mut Tx, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<()> {
+    let access = access::org(tx, actor, org).await?;
+    let email: Option<Arc<EmailInviteRecord>> = tx.get(&EmailInviteRecord::at(id)).await?;
+    if let Some(email) = email.filter(|invite| invite.organization == *org) {
+        access.require(OrgAction::Administrate)?;
+        tx.delete(&*email);
+        return Ok(());
     }
+    let link = find(tx, actor, org, id).await?;
+    // An administrator can also remove links to deleted content.
+    if access.require(OrgAction::Administrate).is_err() {
+        manage(tx, actor, &link).await?;
+    }
+    tx.delete(&*link);
+    Ok(())
 }

@@ -5,7 +5,7 @@ mod touched;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use self::touched::Touched;
 use crate::{
@@ -87,13 +87,7 @@ impl<'p> Permissions<'p> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let content = &self.content.to_target();
         let (content, grantee) = (content.clone(), grantee.clone());
-        let change = PermissionUpdate {
-            actor: actor.clone(),
-            content,
-            grantee,
-            role: change.role,
-            now: platform.now(),
-        };
+        let change = permission_update(actor, &content, &grantee, &change.role, platform.now());
         platform.write(actor, &change).await
     }
 
@@ -392,24 +386,18 @@ impl Operation for GrantRoles {
 }
 
 /// Changes or removes one explicit role.
-struct PermissionUpdate {
-    actor: Actor,
-    content: ContentTarget,
-    grantee: Grantee,
-    role: Patch<Role>,
+#[operation("permission_change")]
+async fn permission_update(
+    tx: &mut Tx,
+    actor: &Actor,
+    content: &ContentTarget,
+    grantee: &Grantee,
+    role: &Patch<Role>,
     now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for PermissionUpdate {
-    type Out = ();
-    const NAME: &'static str = "permission_change";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let seen = managed(tx, &self.actor, &self.content).await?;
-        let old: Option<Arc<GrantRecord>> = tx.get(&key_of(&self.content, &self.grantee)).await?;
-        let old = old.ok_or_else(|| Error::not_found("permission"))?;
-        let given = Given { content: &self.content, role: self.role.apply(Some(old.role)), at: self.now };
-        seen.set(tx, vec![(self.grantee.clone(), Some(old))], given).await
-    }
+) -> Result<()> {
+    let seen = managed(tx, actor, content).await?;
+    let old: Option<Arc<GrantRecord>> = tx.get(&key_of(content, grantee)).await?;
+    let old = old.ok_or_else(|| Error::not_found("permission"))?;
+    let given = Given { content: content, role: role.apply(Some(old.role)), at: now };
+    seen.set(tx, vec![(grantee.clone(), Some(old))], given).await
 }

@@ -12,7 +12,7 @@ use docs_macros::boxed;
 pub(in crate::platform) use self::trash::MarkTrash;
 use self::{
     duplicate::DuplicateSpace,
-    operations::{RestoreSpace, SpaceCreation, SpaceDeletion, SpaceUpdate},
+    operations::{restore_space, space_creation, space_deletion, space_update},
 };
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
@@ -110,11 +110,9 @@ impl<'p> Spaces<'p> {
                 let storing = platform.storing();
                 let root = platform.content().empty_root(&domain).await?;
                 let record = platform.new_space(actor, org, &new, domain, root)?;
-                let (actor, id) = (actor.clone(), record.id.clone());
-                let create =
-                    SpaceCreation { by: record.created_by.clone(), record, parent: new.parent, actor };
+                let create = space_creation(actor, &record.created_by, &record, new.parent.as_deref());
                 platform.require_stored(storing)?;
-                platform.write_space(&create.actor, &create, &id).await
+                platform.write_space(actor, &create, &record.id).await
             },
         );
         done.await
@@ -156,7 +154,7 @@ impl<'p> SpaceHandle<'p> {
         if let Patch::Set(emoji) = &mut change.emoji {
             *emoji = kept_emoji(emoji, "emoji")?;
         }
-        let update = SpaceUpdate { actor: actor.clone(), id: id.clone(), change, now: platform.now() };
+        let update = space_update(actor, id, &change, platform.now());
         platform.write_space(actor, &update, id).await
     }
 
@@ -170,13 +168,8 @@ impl<'p> SpaceHandle<'p> {
     pub async fn delete(self) -> Result<bool> {
         let Self { caller, space: id } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        let operation = SpaceDeletion {
-            actor: actor.clone(),
-            id: id.clone(),
-            now: platform.now(),
-            job: platform.id(),
-            mark: platform.id(),
-        };
+        let (job, marking) = (platform.id(), platform.id());
+        let operation = space_deletion(actor, id, platform.now(), &job, &marking);
         let done =
             platform.change(actor, &operation, |seen| Box::pin(platform.space_for(seen.tx, actor, id, None)));
         Error::existed(done.await)
@@ -193,7 +186,7 @@ impl<'p> SpaceHandle<'p> {
         let Self { caller, space: id } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
         let (now, mark, sync) = (platform.now(), platform.id(), platform.id());
-        let restore = RestoreSpace { actor: actor.clone(), id: id.clone(), now, mark, sync };
+        let restore = restore_space(actor, id, now, &mark, &sync);
         platform.write_space(actor, &restore, id).await
     }
 

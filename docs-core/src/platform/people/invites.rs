@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use async_trait::async_trait;
 use chrono::TimeDelta;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -21,7 +20,7 @@ use crate::{
     },
     policy::OrgAction,
     store::{
-        ListSpec, Lister, Operation, Page, PageRequest, Tx,
+        ListSpec, Lister, Page, PageRequest, Tx,
         records::{EmailInviteRecord, MemberRecord, UserRecord, linked_id},
     },
 };
@@ -71,7 +70,7 @@ impl<'p> Invites<'p> {
                     created_at: now,
                     expires_at: Timestamp::new(now.time() + INVITE_WINDOW),
                 };
-                let operation = InviteCreation { actor: actor.clone(), invite, role };
+                let operation = invite_creation(actor, &invite, &role);
                 // The stored response is that of the last address. A repetition before that point invites the
                 // earlier addresses again, which changes nothing.
                 done = if at < last {
@@ -138,14 +137,6 @@ fn addresses(new: &InviteUsers) -> Result<Vec<(String, Patch<Role>)>> {
     Ok(addresses)
 }
 
-struct InviteCreation {
-    actor: Actor,
-    /// The invitation, with its role still to be resolved.
-    invite: EmailInviteRecord,
-    /// The role; the organization's default if the request omits it.
-    role: Patch<Role>,
-}
-
 /// Adds the outcome of one address to the result.
 fn with(mut done: InvitedUsers, email: &str, invited: Invited) -> InvitedUsers {
     match invited {
@@ -167,37 +158,37 @@ enum Invited {
     OtherSignIn,
 }
 
-#[async_trait]
-impl Operation for InviteCreation {
-    type Out = Invited;
-    const NAME: &'static str = "invite";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<Invited> {
-        let org = &self.invite.organization;
-        let access = access::org(tx, &self.actor, org).await?;
-        let default = access.require(OrgAction::Administrate)?.org().default_role;
-        let new = EmailInviteRecord { role: self.role.apply(default), ..self.invite.clone() };
-        if let Some(user) = tx.get_value(&UserRecord::by_email(&new.email)).await? {
-            let user: UserId = linked_id(&user)?;
-            let member = tx.get::<MemberRecord>(&MemberRecord::at(org, &user)).await?;
-            if new.sso && member.is_none_or(|member| !member.sso) {
-                return Ok(Invited::OtherSignIn);
-            }
-            let record = user_of(tx, &user).await?;
-            join(tx, MemberRecord::joining(org, &record, new.role, new.created_at)).await?;
-            return Ok(Invited::User(user));
+#[operation("invite")]
+async fn invite_creation(
+    tx: &mut Tx,
+    actor: &Actor,
+    invite: &EmailInviteRecord,
+    role: &Patch<Role>,
+) -> Result<Invited> {
+    let org = &invite.organization;
+    let access = access::org(tx, actor, org).await?;
+    let default = access.require(OrgAction::Administrate)?.org().default_role;
+    let new = EmailInviteRecord { role: role.apply(default), ..invite.clone() };
+    if let Some(user) = tx.get_value(&UserRecord::by_email(&new.email)).await? {
+        let user: UserId = linked_id(&user)?;
+        let member = tx.get::<MemberRecord>(&MemberRecord::at(org, &user)).await?;
+        if new.sso && member.is_none_or(|member| !member.sso) {
+            return Ok(Invited::OtherSignIn);
         }
-        let known = tx.get_value(&EmailInviteRecord::by_email(org, &new.email)).await?;
-        let known: Option<InviteId> = known.map(|id| linked_id(&id)).transpose()?;
-        let old = match known {
-            Some(id) => tx.get::<EmailInviteRecord>(&EmailInviteRecord::at(&id)).await?,
-            None => None,
-        };
-        match old {
-            // The id is reused, so that mail that was already sent links to the same invitation.
-            Some(old) => drop(tx.put(&*old, EmailInviteRecord { id: old.id.clone(), ..new })?),
-            None => drop(tx.create(new)),
-        }
-        Ok(Invited::Address)
+        let record = user_of(tx, &user).await?;
+        join(tx, MemberRecord::joining(org, &record, new.role, new.created_at)).await?;
+        return Ok(Invited::User(user));
     }
+    let known = tx.get_value(&EmailInviteRecord::by_email(org, &new.email)).await?;
+    let known: Option<InviteId> = known.map(|id| linked_id(&id)).transpose()?;
+    let old = match known {
+        Some(id) => tx.get::<EmailInviteRecord>(&EmailInviteRecord::at(&id)).await?,
+        None => None,
+    };
+    match old {
+        // The id is reused, so that mail that was already sent links to the same invitation.
+        Some(old) => drop(tx.put(&*old, EmailInviteRecord { id: old.id.clone(), ..new })?),
+        None => drop(tx.create(new)),
+    }
+    Ok(Invited::Address)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
     },
     policy::{CollectionAccess, CollectionAction, OrgAccess, OrgAction, SpaceAccess, SpaceAction},
     store::{
-        Entity, Key, Operation, Scan, Tx, decode, id_of, jobs,
+        Entity, Scan, Tx, decode, id_of, jobs,
         records::{
             EmailInviteRecord, GrantRecord, LinkGives, LinkInviteRecord, MemberRecord, OrgRecord, UserRecord,
         },
@@ -57,12 +57,7 @@ impl RedeemInvites {
             drop(tx);
             for (row, _) in &rows {
                 let invite: InviteId = id_of(row)?;
-                platform
-                    .write(
-                        &Actor::Platform,
-                        &RedeemOne { invite, user: self.user.clone(), now: platform.now() },
-                    )
-                    .await?;
+                platform.write(&Actor::Platform, &redeem_one(&invite, &self.user, platform.now())).await?;
             }
             if rows.len() < INVITES_AT_ONCE as usize {
                 return Ok(());
@@ -101,18 +96,7 @@ impl<'p> InviteHandle<'p> {
         if !actor.reaches(org) {
             return Err(Error::not_found("invite"));
         }
-        platform
-            .write(
-                actor,
-                &JoinWith {
-                    actor: actor.clone(),
-                    org: org.clone(),
-                    invite: invite.clone(),
-                    user,
-                    now: platform.now(),
-                },
-            )
-            .await?;
+        platform.write(actor, &join_with(actor, org, invite, &user, platform.now())).await?;
         Ok(JoinedOrganization {})
     }
 }
@@ -126,43 +110,37 @@ impl Platform {
     }
 }
 
-struct JoinWith {
-    actor: Actor,
-    org: OrgId,
-    invite: InviteId,
-    user: UserId,
+#[operation("invite_join")]
+async fn join_with(
+    tx: &mut Tx,
+    actor: &Actor,
+    org: &OrgId,
+    invite: &InviteId,
+    user: &UserId,
     now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for JoinWith {
-    type Out = ();
-    const NAME: &'static str = "invite_join";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let unknown = || Error::not_found("invite");
-        let user = user_of(tx, &self.user).await?;
-        let org: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::at(&self.org)).await?;
-        let org = org.ok_or_else(unknown)?;
-        // With a token that the organization does not accept, a member cannot raise their role.
-        match access::org(tx, &self.actor, &self.org).await {
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            access => drop(access?),
-        }
-        let keys = [LinkInviteRecord::at(&self.invite), EmailInviteRecord::at(&self.invite)];
-        let mut found = tx.get_values(&keys).await?.into_iter();
-        let link = found.next().flatten().map(decode::<LinkInviteRecord>).transpose()?;
-        if let Some(link) = link.filter(|link| link.organization == org.id) {
-            return join_by_link(tx, &org, &link, &user, self.now).await;
-        }
-        let email = found.next().flatten().map(decode::<EmailInviteRecord>).transpose()?;
-        let email = email.filter(|invite| invite.organization == org.id && invite.expires_at > self.now);
-        let email = email.ok_or_else(unknown)?;
-        if email.email != user.email.to_lowercase() {
-            return Err(Error::forbidden("this invitation is for another email address"));
-        }
-        redeem(tx, &email, &user, self.now).await
+) -> Result<()> {
+    let unknown = || Error::not_found("invite");
+    let user = user_of(tx, user).await?;
+    let record: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::at(org)).await?;
+    let record = record.ok_or_else(unknown)?;
+    // With a token that the organization does not accept, a member cannot raise their role.
+    match access::org(tx, actor, org).await {
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        access => drop(access?),
     }
+    let keys = [LinkInviteRecord::at(invite), EmailInviteRecord::at(invite)];
+    let mut found = tx.get_values(&keys).await?.into_iter();
+    let link = found.next().flatten().map(decode::<LinkInviteRecord>).transpose()?;
+    if let Some(link) = link.filter(|link| link.organization == *org) {
+        return join_by_link(tx, &record, &link, &user, now).await;
+    }
+    let email = found.next().flatten().map(decode::<EmailInviteRecord>).transpose()?;
+    let email = email.filter(|invite| invite.organization == *org && invite.expires_at > now);
+    let email = email.ok_or_else(unknown)?;
+    if email.email != user.email.to_lowercase() {
+        return Err(Error::forbidden("this invitation is for another email address"));
+    }
+    redeem(tx, &email, &user, now).await
 }
 
 async fn join_by_link(
@@ -238,48 +216,28 @@ async fn redeem(tx: &mut Tx, invite: &EmailInviteRecord, user: &UserRecord, now:
 }
 
 /// Consumes one invitation of a user's address; an expired one is only removed.
-struct RedeemOne {
-    invite: InviteId,
-    user: UserId,
-    now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for RedeemOne {
-    type Out = ();
-    const NAME: &'static str = "invite_redeem";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let invite: Option<Arc<EmailInviteRecord>> = tx.get(&EmailInviteRecord::at(&self.invite)).await?;
-        // A concurrent run already consumed it.
-        let Some(invite) = invite else { return Ok(()) };
-        if invite.expires_at <= self.now {
-            tx.delete(&*invite);
-            return Ok(());
-        }
-        access::org(tx, &Actor::Platform, &invite.organization).await?;
-        let user = user_of(tx, &self.user).await?;
-        redeem(tx, &invite, &user, self.now).await
+#[operation("invite_redeem")]
+async fn redeem_one(tx: &mut Tx, invite: &InviteId, user: &UserId, now: Timestamp) -> Result<()> {
+    let invite: Option<Arc<EmailInviteRecord>> = tx.get(&EmailInviteRecord::at(invite)).await?;
+    // A concurrent run already consumed it.
+    let Some(invite) = invite else { return Ok(()) };
+    if invite.expires_at <= now {
+        tx.delete(&*invite);
+        return Ok(());
     }
+    access::org(tx, &Actor::Platform, &invite.organization).await?;
+    let user = user_of(tx, user).await?;
+    redeem(tx, &invite, &user, now).await
 }
 
 /// Removes expired invitations; `Out` is `true` if there may be more.
-pub(in crate::platform) struct DropInvites {
-    pub(in crate::platform) now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for DropInvites {
-    type Out = bool;
-    const NAME: &'static str = "invites_drop";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let (from, _) = EmailInviteRecord::by_end().below();
-        let to = EmailInviteRecord::by_end().time(self.now.time()).key();
-        let rows = tx.scan(&Scan { from, to, rev: false, limit: INVITES_AT_ONCE }).await?;
-        tx.delete_all::<EmailInviteRecord>(&EmailInviteRecord::named_by_all(&rows)).await?;
-        Ok(rows.len() == INVITES_AT_ONCE as usize)
-    }
+#[operation("invites_drop")]
+pub(in crate::platform) async fn drop_invites(tx: &mut Tx, now: Timestamp) -> Result<bool> {
+    let (from, _) = EmailInviteRecord::by_end().below();
+    let to = EmailInviteRecord::by_end().time(now.time()).key();
+    let rows = tx.scan(&Scan { from, to, rev: false, limit: INVITES_AT_ONCE }).await?;
+    tx.delete_all::<EmailInviteRecord>(&EmailInviteRecord::named_by_all(&rows)).await?;
+    Ok(rows.len() == INVITES_AT_ONCE as usize)
 }
 
 impl<'p> Users<'p> {
@@ -292,7 +250,7 @@ impl<'p> Users<'p> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         actor.require_platform()?;
         let record = platform.new_user(&user)?;
-        platform.write(actor, &UserCreation { user: record.clone(), job: platform.id() }).await?;
+        platform.write(actor, &user_creation(&record, &platform.id())).await?;
         platform.welcome(&record.id).await;
         Ok(platform.user_view(&record))
     }
@@ -311,25 +269,10 @@ impl Platform {
     }
 }
 
-pub(in crate::platform) struct UserCreation {
-    pub(in crate::platform) user: UserRecord,
-    /// The job that redeems the user's invitations if the request does not get to it.
-    pub(in crate::platform) job: JobId,
-}
-
-#[async_trait]
-impl Operation for UserCreation {
-    type Out = ();
-    const NAME: &'static str = "user_create";
-
-    fn taken(&self, _key: &Key) -> Error {
-        Error::conflict("email: is in use by another user")
-    }
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        tx.create(self.user.clone());
-        RedeemInvites::enqueue(tx, &self.user, &self.job).await
-    }
+#[operation("user_create", taken = |_| Error::conflict("email: is in use by another user"))]
+pub(in crate::platform) async fn user_creation(tx: &mut Tx, user: &UserRecord, job: &JobId) -> Result<()> {
+    tx.create(user.clone());
+    RedeemInvites::enqueue(tx, user, job).await
 }
 
 /// Checks that the user who vouches for a link may still grant its role. Otherwise the link is invalid.

@@ -6,8 +6,7 @@ mod list;
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 pub use self::list::MemberFilter;
 pub(in crate::platform) use self::{
@@ -24,7 +23,7 @@ use crate::{
     },
     policy::OrgAction,
     store::{
-        Key, Operation, Tx, key,
+        Key, Tx, key,
         records::{GrantRecord, MemberRecord, TeamMemberRecord},
     },
 };
@@ -77,7 +76,7 @@ impl Platform {
     }
 
     async fn set_member(&self, actor: &Actor, org: &OrgId, user: &UserId, set: Set) -> Result<Member> {
-        let set = SetMember { actor: actor.clone(), org: org.clone(), user: user.clone(), set };
+        let set = set_member(actor, org, user, &set);
         self.change_and_show(actor, &set, |done| Box::pin(self.member_seen(done.tx, actor, org, user))).await
     }
 
@@ -143,32 +142,20 @@ enum Set {
     Sso,
 }
 
-struct SetMember {
-    actor: Actor,
-    org: OrgId,
-    user: UserId,
-    set: Set,
-}
-
-#[async_trait]
-impl Operation for SetMember {
-    type Out = ();
-    const NAME: &'static str = "member_set";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        access::org(tx, &self.actor, &self.org).await?.require(OrgAction::Administrate)?;
-        let old = find(tx, &self.org, &self.user).await?;
-        let mut new = MemberRecord::clone(&old);
-        match &self.set {
-            Set::Role(role) => new.role = (*role).apply(new.role),
-            Set::Sso => new.sso = true,
-        }
-        if new.role != Some(Role::Admin) {
-            spare_administrator(tx, &old).await?;
-        }
-        if new != *old {
-            tx.put(&*old, new)?;
-        }
-        Ok(())
+#[operation("member_set")]
+async fn set_member(tx: &mut Tx, actor: &Actor, org: &OrgId, user: &UserId, set: &Set) -> Result<()> {
+    access::org(tx, actor, org).await?.require(OrgAction::Administrate)?;
+    let old = find(tx, org, user).await?;
+    let mut new = MemberRecord::clone(&old);
+    match set {
+        Set::Role(role) => new.role = (*role).apply(new.role),
+        Set::Sso => new.sso = true,
     }
+    if new.role != Some(Role::Admin) {
+        spare_administrator(tx, &old).await?;
+    }
+    if new != *old {
+        tx.put(&*old, new)?;
+    }
+    Ok(())
 }

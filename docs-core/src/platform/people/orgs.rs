@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use crate::{
     Error, ErrorKind, Result,
@@ -160,7 +160,7 @@ impl<'p> OrgHandle<'p> {
         let Self { caller, org: id } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
         actor.require_platform()?;
-        let update = OrgAccountUpdate { id: id.clone(), change };
+        let update = org_account_update(id, &change);
         platform.change_and_show(actor, &update, |done| Box::pin(platform.org_seen(done.tx, actor, id))).await
     }
 
@@ -350,31 +350,21 @@ impl Operation for OrgCreation {
     }
 }
 
-struct OrgAccountUpdate {
-    id: OrgId,
-    change: UpdateAccount,
-}
-
-#[async_trait]
-impl Operation for OrgAccountUpdate {
-    type Out = ();
-    const NAME: &'static str = "org_account_update";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let access = access::org(tx, &Actor::Platform, &self.id).await?;
-        let (old, change) = (access.org(), self.change.clone());
-        let mut new = OrgRecord::clone(old);
-        new.plan = change.plan.unwrap_or(new.plan);
-        new.kind = change.kind.unwrap_or(new.kind);
-        new.use_case = change.use_case.apply(new.use_case);
-        new.community_type = change.community_type.apply(new.community_type);
-        new.billing = change.billing.apply(new.billing);
-        new.trial = change.trial.unwrap_or(new.trial);
-        new.blocked = change.blocked.apply(new.blocked);
-        new.custom_hostname = change.custom_hostname.apply(new.custom_hostname);
-        tx.put(&**old, new)?;
-        Ok(())
-    }
+#[operation("org_account_update")]
+async fn org_account_update(tx: &mut Tx, id: &OrgId, change: &UpdateAccount) -> Result<()> {
+    let access = access::org(tx, &Actor::Platform, id).await?;
+    let (old, change) = (access.org(), change.clone());
+    let mut new = OrgRecord::clone(old);
+    new.plan = change.plan.unwrap_or(new.plan);
+    new.kind = change.kind.unwrap_or(new.kind);
+    new.use_case = change.use_case.apply(new.use_case);
+    new.community_type = change.community_type.apply(new.community_type);
+    new.billing = change.billing.apply(new.billing);
+    new.trial = change.trial.unwrap_or(new.trial);
+    new.blocked = change.blocked.apply(new.blocked);
+    new.custom_hostname = change.custom_hostname.apply(new.custom_hostname);
+    tx.put(&**old, new)?;
+    Ok(())
 }
 
 struct OrgUpdate {

@@ -7,8 +7,7 @@ mod session;
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 pub(in crate::platform) use self::{
     login::SAML_LOGIN_WINDOW,
@@ -33,7 +32,7 @@ use crate::{
     },
     policy::{OrgAccess, OrgAction},
     store::{
-        Key, ListSpec, Lister, Operation, Page, PageRequest, Tx,
+        Key, ListSpec, Lister, Page, PageRequest, Tx,
         records::{SamlProviderRecord, SamlRefusalRecord, TeamRecord},
     },
 };
@@ -99,7 +98,7 @@ impl<'p> SamlProviders<'p> {
                 created_at: platform.now(),
             };
             let id = record.id.clone();
-            let create = SamlProviderCreation { actor: actor.clone(), record };
+            let create = saml_provider_creation(actor, &record);
             platform
                 .write_and_show(actor, &create, |done| Box::pin(platform.saml_seen(done.tx, actor, org, &id)))
                 .await
@@ -136,7 +135,7 @@ impl<'p> SamlProviderHandle<'p> {
         if let Patch::Set(OrEmpty(certificate)) = &change.certificate {
             platform.require_usable(certificate.as_ref())?;
         }
-        let update = SamlProviderUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
+        let update = saml_provider_update(actor, org, id, &change);
         platform
             .change_and_show(actor, &update, |done| Box::pin(platform.saml_seen(done.tx, actor, org, id)))
             .await
@@ -151,7 +150,7 @@ impl<'p> SamlProviderHandle<'p> {
     pub async fn delete(self) -> Result<bool> {
         let Self { caller, org, provider: id } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        let operation = SamlProviderDeletion { actor: actor.clone(), org: org.clone(), id: id.clone() };
+        let operation = saml_provider_deletion(actor, org, id);
         let done =
             platform.change(actor, &operation, |seen| Box::pin(platform.saml_seen(seen.tx, actor, org, id)));
         Error::existed(done.await)
@@ -272,95 +271,68 @@ async fn require_team(tx: &Tx, provider: &SamlProviderRecord) -> Result<()> {
     team.filter(|team| team.organization == provider.organization).map(drop).ok_or_else(no_team)
 }
 
-struct SamlProviderCreation {
-    actor: Actor,
-    record: SamlProviderRecord,
-}
-
-#[async_trait]
-impl Operation for SamlProviderCreation {
-    type Out = ();
-    const NAME: &'static str = "saml_provider_create";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let org = &self.record.organization;
-        access::org(tx, &self.actor, org).await?.require(OrgAction::Administrate)?;
-        require_team(tx, &self.record).await?;
-        if tx.number(&SamlProviderRecord::count_in(org)).await? >= i64::from(MAX_PROVIDERS) {
-            return Err(Error::conflict(format!(
-                "an organization must have at most {MAX_PROVIDERS} SAML providers; delete one first"
-            )));
-        }
-        tx.create(self.record.clone());
-        Ok(())
+#[operation("saml_provider_create")]
+async fn saml_provider_creation(tx: &mut Tx, actor: &Actor, record: &SamlProviderRecord) -> Result<()> {
+    let org = &record.organization;
+    access::org(tx, actor, org).await?.require(OrgAction::Administrate)?;
+    require_team(tx, record).await?;
+    if tx.number(&SamlProviderRecord::count_in(org)).await? >= i64::from(MAX_PROVIDERS) {
+        return Err(Error::conflict(format!(
+            "an organization must have at most {MAX_PROVIDERS} SAML providers; delete one first"
+        )));
     }
+    tx.create(record.clone());
+    Ok(())
 }
 
-struct SamlProviderUpdate {
-    actor: Actor,
-    org: OrgId,
-    id: SamlProviderId,
-    change: UpdateSamlProvider,
-}
-
-#[async_trait]
-impl Operation for SamlProviderUpdate {
-    type Out = ();
-    const NAME: &'static str = "saml_provider_update";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (_, old) = provider(tx, &self.actor, &self.org, &self.id).await?;
-        let change = self.change.clone();
-        let mut new = SamlProviderRecord::clone(&old);
-        new.label = change.label.unwrap_or(new.label);
-        match change.sso_url {
-            Patch::Keep => {}
-            Patch::Clear => new.sso_url = None,
-            Patch::Set(url) => new.sso_url = url.0,
-        }
-        match change.entity_id {
-            Patch::Keep => {}
-            Patch::Clear => new.entity_id = None,
-            Patch::Set(id) => new.entity_id = id.0,
-        }
-        match change.certificate {
-            Patch::Keep => {}
-            Patch::Clear => new.certificate = None,
-            Patch::Set(certificate) => new.certificate = certificate.0,
-        }
-        match change.default_team {
-            Patch::Keep => {}
-            Patch::Clear => new.default_team = None,
-            Patch::Set(team) => new.default_team = Some(team_id(&team)?),
-        }
-        new.default_role = change.default_role.apply(new.default_role);
-        new.idp_initiated = change.idp_initiated.unwrap_or(new.idp_initiated);
-        if new.trusted_by() != old.trusted_by() {
-            new.epoch = old.epoch.saturating_add(1);
-        }
-        if new != *old {
-            require_team(tx, &new).await?;
-            tx.put(&*old, new)?;
-        }
-        Ok(())
+#[operation("saml_provider_update")]
+async fn saml_provider_update(
+    tx: &mut Tx,
+    actor: &Actor,
+    org: &OrgId,
+    id: &SamlProviderId,
+    change: &UpdateSamlProvider,
+) -> Result<()> {
+    let (_, old) = provider(tx, actor, org, id).await?;
+    let change = change.clone();
+    let mut new = SamlProviderRecord::clone(&old);
+    new.label = change.label.unwrap_or(new.label);
+    match change.sso_url {
+        Patch::Keep => {}
+        Patch::Clear => new.sso_url = None,
+        Patch::Set(url) => new.sso_url = url.0,
     }
-}
-
-struct SamlProviderDeletion {
-    actor: Actor,
-    org: OrgId,
-    id: SamlProviderId,
-}
-
-#[async_trait]
-impl Operation for SamlProviderDeletion {
-    type Out = ();
-    const NAME: &'static str = "saml_provider_delete";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (_, old) = provider(tx, &self.actor, &self.org, &self.id).await?;
-        tx.delete(&*old);
-        tx.delete_all::<SamlRefusalRecord>(&[SamlRefusalRecord::at(&self.id)]).await?;
-        Ok(())
+    match change.entity_id {
+        Patch::Keep => {}
+        Patch::Clear => new.entity_id = None,
+        Patch::Set(id) => new.entity_id = id.0,
     }
+    match change.certificate {
+        Patch::Keep => {}
+        Patch::Clear => new.certificate = None,
+        Patch::Set(certificate) => new.certificate = certificate.0,
+    }
+    match change.default_team {
+        Patch::Keep => {}
+        Patch::Clear => new.default_team = None,
+        Patch::Set(team) => new.default_team = Some(team_id(&team)?),
+    }
+    new.default_role = change.default_role.apply(new.default_role);
+    new.idp_initiated = change.idp_initiated.unwrap_or(new.idp_initiated);
+    if new.trusted_by() != old.trusted_by() {
+        new.epoch = old.epoch.saturating_add(1);
+    }
+    if new != *old {
+        require_team(tx, &new).await?;
+        tx.put(&*old, new)?;
+    }
+    Ok(())
+}
+
+#[operation("saml_provider_delete")]
+async fn saml_provider_deletion(tx: &mut Tx, actor: &Actor, org: &OrgId, id: &SamlProviderId) -> Result<()> {
+    let (_, old) = provider(tx, actor, org, id).await?;
+    tx.delete(&*old);
+    tx.delete_all::<SamlRefusalRecord>(&[SamlRefusalRecord::at(id)]).await?;
+    Ok(())
 }

@@ -8,7 +8,7 @@ use docs_macros::boxed;
 
 pub(in crate::platform) use self::change::PurgeTeam;
 use self::change::{
-    RemoveTeamMember, SetTeamMember, TeamCreation, TeamDeletion, TeamMembersUpdate, TeamUpdate,
+    remove_team_member, set_team_member, team_creation, team_deletion, team_members_update, team_update,
 };
 use crate::{
     Error, Result,
@@ -100,7 +100,7 @@ impl<'p> Teams<'p> {
                 created_at: platform.now(),
             };
             let id = record.id.clone();
-            let create = TeamCreation { actor: actor.clone(), record, members };
+            let create = team_creation(actor, &record, &members);
             platform
                 .write_and_show(actor, &create, |done| Box::pin(platform.team_seen(done.tx, actor, org, &id)))
                 .await
@@ -132,7 +132,7 @@ impl<'p> TeamHandle<'p> {
     pub async fn update(self, change: UpdateTeam) -> Result<Team> {
         let Self { caller, org, team: id } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        let update = TeamUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
+        let update = team_update(actor, org, id, &change);
         platform
             .change_and_show(actor, &update, |done| Box::pin(platform.team_seen(done.tx, actor, org, id)))
             .await
@@ -148,13 +148,8 @@ impl<'p> TeamHandle<'p> {
     pub async fn delete(self) -> Result<bool> {
         let Self { caller, org, team: id } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        let operation = TeamDeletion {
-            actor: actor.clone(),
-            org: org.clone(),
-            id: id.clone(),
-            job: platform.id(),
-            now: platform.now(),
-        };
+        let job = platform.id();
+        let operation = team_deletion(actor, org, id, &job, platform.now());
         let done =
             platform.change(actor, &operation, |seen| Box::pin(platform.team_seen(seen.tx, actor, org, id)));
         Error::existed(done.await)
@@ -214,7 +209,7 @@ impl<'p> TeamHandle<'p> {
             refuse_many(field, sum)?;
         }
         let (org, id, now) = (org.clone(), id.clone(), platform.now());
-        platform.write(actor, &TeamMembersUpdate { actor: actor.clone(), org, id, change, now }).await
+        platform.write(actor, &team_members_update(actor, &org, &id, &change, now)).await
     }
 
     /// Adds a member to a team or changes their role.
@@ -228,7 +223,7 @@ impl<'p> TeamHandle<'p> {
         let Self { caller, org, team: id } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
         let (org, id, user, now) = (org.clone(), id.clone(), user.clone(), platform.now());
-        platform.write(actor, &SetTeamMember { actor: actor.clone(), org, id, user, place, now }).await
+        platform.write(actor, &set_team_member(actor, &org, &id, &user, &place, now)).await
     }
 
     /// Removes a member from a team. Returns `true` if they were in it.
@@ -241,7 +236,7 @@ impl<'p> TeamHandle<'p> {
         let Self { caller, org, team: id } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
         let (org, id, user) = (org.clone(), id.clone(), user.clone());
-        Error::existed(platform.write(actor, &RemoveTeamMember { actor: actor.clone(), org, id, user }).await)
+        Error::existed(platform.write(actor, &remove_team_member(actor, &org, &id, &user)).await)
     }
 }
 

@@ -5,7 +5,7 @@ mod known;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use self::known::knows;
 use crate::{
@@ -170,7 +170,7 @@ impl<'p> UserHandle<'p> {
         let Self { caller, user } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
         own_token(actor, user)?;
-        platform.write(actor, &RevokeToken { user: user.clone(), token: token.clone() }).await
+        platform.write(actor, &revoke_token(user, token)).await
     }
 }
 
@@ -370,27 +370,17 @@ impl Operation for TokenCreation {
     }
 }
 
-struct RevokeToken {
-    user: UserId,
-    token: TokenId,
-}
-
-#[async_trait]
-impl Operation for RevokeToken {
-    type Out = ();
-    const NAME: &'static str = "token_revoke";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let mut batches = Batches::of(TokenRecord::of_user(&self.user).scan(MAX_SCAN));
-        while let Some(rows) = batches.next(tx).await? {
-            let tokens = tx.get_many::<TokenRecord>(&TokenRecord::named_by_all(&rows)).await?;
-            if let Some(token) = tokens.into_iter().flatten().find(|token| token.id == self.token) {
-                tx.delete(&*token);
-                return Ok(());
-            }
+#[operation("token_revoke")]
+async fn revoke_token(tx: &mut Tx, user: &UserId, token: &TokenId) -> Result<()> {
+    let mut batches = Batches::of(TokenRecord::of_user(user).scan(MAX_SCAN));
+    while let Some(rows) = batches.next(tx).await? {
+        let tokens = tx.get_many::<TokenRecord>(&TokenRecord::named_by_all(&rows)).await?;
+        if let Some(found) = tokens.into_iter().flatten().find(|record| record.id == *token) {
+            tx.delete(&*found);
+            return Ok(());
         }
-        Err(Error::not_found("token"))
     }
+    Err(Error::not_found("token"))
 }
 
 pub(in crate::platform) async fn user_of(tx: &Tx, user: &UserId) -> Result<Arc<UserRecord>> {

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
+use docs_macros::operation;
 use serde::{Deserialize, Serialize};
 
 use super::{CollectMode, Collection};
@@ -58,30 +59,20 @@ impl Job for CollectObjects {
         let next = next.map_or(Self::Leftovers, |after| Self::Domains { after: Some(after) });
         let now = platform.now();
         let finish = run.finish(platform, JobOutcome::default());
-        let goes_on = GoOn { finish, next: next.about(&platform.id(), COLLECT_SUBJECT, now)? };
+        let next = next.about(&platform.id(), COLLECT_SUBJECT, now)?;
         // If another worker took the job over, that worker does the rest.
-        platform.upkeep(&goes_on).await?;
+        platform.upkeep(&go_on(&finish, &next)).await?;
         Ok(Effect::Finished)
     }
 }
 
 /// Finishes a step and enqueues the next.
-struct GoOn {
-    finish: FinishJob,
-    next: NewJob,
-}
-
-#[async_trait]
-impl Operation for GoOn {
-    type Out = ();
-    const NAME: &'static str = "collection_go_on";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        if jobs::finish(tx, &self.finish).await? {
-            jobs::enqueue(tx, self.finish.now, self.next.clone()).await?;
-        }
-        Ok(())
+#[operation("collection_go_on")]
+async fn go_on(tx: &mut Tx, finish: &FinishJob, next: &NewJob) -> Result<()> {
+    if jobs::finish(tx, finish).await? {
+        jobs::enqueue(tx, finish.now, next.clone()).await?;
     }
+    Ok(())
 }
 
 /// State of the collector of a store.
@@ -93,51 +84,43 @@ pub(super) struct CollectionState {
     enqueued_at: Timestamp,
 }
 
-/// Reads the state, creating it if missing, and enqueues the next collection once it is due.
-struct ReadState {
-    drawn: String,
-    now: Timestamp,
-    enqueue: Option<NewJob>,
-}
-
 fn state_key() -> Key {
     KeyBuf::new("sys").part("collection").key()
 }
 
-#[async_trait]
-impl Operation for ReadState {
-    type Out = CollectionState;
-    const NAME: &'static str = "collection_state";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<CollectionState> {
-        let (mut state, is_new) = match tx.get_value(&state_key()).await? {
-            Some(Value::Json(json)) => (serde_json::from_slice(&json).map_err(Error::internal)?, false),
-            Some(_) => {
-                return Err(StoreError::Corrupt(
-                    "the stored state of collections is not valid JSON".to_owned(),
-                )
-                .into());
-            }
-            None => (CollectionState { store: self.drawn.clone(), enqueued_at: self.now }, true),
-        };
-        let due =
-            self.enqueue.as_ref().filter(|_| self.now.time() - state.enqueued_at.time() >= COLLECT_EVERY);
-        if let Some(job) = due {
-            state.enqueued_at = self.now;
-            jobs::enqueue(tx, self.now, job.clone()).await?;
+/// Reads the state, creating it if missing, and enqueues the next collection once it is due.
+#[operation("collection_state")]
+async fn read_state(
+    tx: &mut Tx,
+    drawn: &str,
+    now: Timestamp,
+    enqueue: Option<&NewJob>,
+) -> Result<CollectionState> {
+    let (mut state, is_new) = match tx.get_value(&state_key()).await? {
+        Some(Value::Json(json)) => (serde_json::from_slice(&json).map_err(Error::internal)?, false),
+        Some(_) => {
+            return Err(
+                StoreError::Corrupt("the stored state of collections is not valid JSON".to_owned()).into()
+            );
         }
-        if is_new || due.is_some() {
-            let json = serde_json::to_vec(&state).map_err(Error::internal)?;
-            tx.put_value(state_key(), Value::Json(json.into()));
-        }
-        Ok(state)
+        None => (CollectionState { store: drawn.to_owned(), enqueued_at: now }, true),
+    };
+    let due = enqueue.filter(|_| now.time() - state.enqueued_at.time() >= COLLECT_EVERY);
+    if let Some(job) = due {
+        state.enqueued_at = now;
+        jobs::enqueue(tx, now, job.clone()).await?;
     }
+    if is_new || due.is_some() {
+        let json = serde_json::to_vec(&state).map_err(Error::internal)?;
+        tx.put_value(state_key(), Value::Json(json.into()));
+    }
+    Ok(state)
 }
 
 impl Platform {
     pub(super) async fn collection_state(&self, enqueue: Option<NewJob>) -> Result<CollectionState> {
         let drawn = id_text(self.ids().next());
-        self.upkeep(&ReadState { drawn, now: self.now(), enqueue }).await
+        self.upkeep(&read_state(&drawn, self.now(), enqueue.as_ref())).await
     }
 
     /// Enqueues a collection if [`COLLECT_EVERY`] has passed since the last.

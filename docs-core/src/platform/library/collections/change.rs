@@ -3,6 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use async_trait::async_trait;
+use docs_macros::operation;
 
 use super::{GRANTS_CHUNK, PurgeGrants};
 use crate::{
@@ -24,59 +25,46 @@ use crate::{
     },
 };
 
-pub(super) struct CollectionCreation {
-    pub(super) actor: Actor,
-    pub(super) record: CollectionRecord,
-    /// The parent collection as given in the request.
-    pub(super) parent: Option<String>,
-}
-
-#[async_trait]
-impl Operation for CollectionCreation {
-    type Out = ();
-    const NAME: &'static str = "collection_create";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let mut record = self.record.clone();
-        let org = &record.organization;
-        if let Some(parent) = room_in(tx, &self.actor, org, self.parent.as_deref()).await? {
-            check_depth(chain(tx, &parent).await?.len() + 1)?;
-            record.parent = Some(parent.id.clone());
-        }
-        tx.create(record);
-        Ok(())
+#[operation("collection_create")]
+pub(super) async fn collection_creation(
+    tx: &mut Tx,
+    actor: &Actor,
+    record: &CollectionRecord,
+    parent: Option<&str>,
+) -> Result<()> {
+    let mut record = record.clone();
+    let org = &record.organization;
+    if let Some(parent) = room_in(tx, actor, org, parent).await? {
+        check_depth(chain(tx, &parent).await?.len() + 1)?;
+        record.parent = Some(parent.id.clone());
     }
+    tx.create(record);
+    Ok(())
 }
 
-pub(super) struct CollectionUpdate {
-    pub(super) actor: Actor,
-    pub(super) id: CollectionId,
-    pub(super) change: UpdateCollection,
-}
-
-#[async_trait]
-impl Operation for CollectionUpdate {
-    type Out = ();
-    const NAME: &'static str = "collection_update";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let access = access::collection(tx, &self.actor, &self.id).await?;
-        let old = access.require(CollectionAction::Manage)?;
-        let change = self.change.clone();
-        let mut new = CollectionRecord::clone(old);
-        new.title = change.title.unwrap_or(new.title);
-        new.description = change.description.apply(new.description);
-        new.default_level = old.default_level.patched(&change.default_level);
-        let new_level = new.default_level != old.default_level;
-        if new != **old {
-            tx.put(&**old, new)?;
-        }
-        if new_level {
-            let after = access::collection(tx, &self.actor, &self.id).await;
-            access::check_level(access.standing(), after.map(|after| after.standing()))?;
-        }
-        Ok(())
+#[operation("collection_update")]
+pub(super) async fn collection_update(
+    tx: &mut Tx,
+    actor: &Actor,
+    id: &CollectionId,
+    change: &UpdateCollection,
+) -> Result<()> {
+    let access = access::collection(tx, actor, id).await?;
+    let old = access.require(CollectionAction::Manage)?;
+    let change = change.clone();
+    let mut new = CollectionRecord::clone(old);
+    new.title = change.title.unwrap_or(new.title);
+    new.description = change.description.apply(new.description);
+    new.default_level = old.default_level.patched(&change.default_level);
+    let new_level = new.default_level != old.default_level;
+    if new != **old {
+        tx.put(&**old, new)?;
     }
+    if new_level {
+        let after = access::collection(tx, actor, id).await;
+        access::check_level(access.standing(), after.map(|after| after.standing()))?;
+    }
+    Ok(())
 }
 
 pub(super) struct CollectionDeletion {

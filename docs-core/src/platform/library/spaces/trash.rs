@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -22,8 +22,7 @@ use crate::{
     },
     policy::{SpaceAccess, SpaceAction},
     store::{
-        Entity, Key, KeyBuf, ListIdentity, ListSpec, Lister, Operation, Page, PageRequest, Scan, Tx, decode,
-        jobs, key,
+        Entity, Key, KeyBuf, ListIdentity, ListSpec, Lister, Page, PageRequest, Scan, Tx, decode, jobs, key,
         records::{GrantRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
@@ -78,11 +77,12 @@ impl Payload for MarkTrash {
 #[async_trait]
 impl Job for MarkTrash {
     async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
-        let mut step = MarkStep { space: self.space, after: After::default() };
-        while let Some(after) = platform.write(&Actor::Platform, &step).await? {
-            step.after = after;
+        let mut after = After::default();
+        loop {
+            let next = platform.write(&Actor::Platform, &mark_step(&self.space, &after)).await?;
+            let Some(next) = next else { return Ok(Effect::Done) };
+            after = next;
         }
-        Ok(Effect::Done)
     }
 }
 
@@ -94,22 +94,12 @@ struct After {
 }
 
 /// Marks a batch of records of a space. `Out` is the position to continue from.
-struct MarkStep {
-    space: SpaceId,
-    after: After,
-}
-
-#[async_trait]
-impl Operation for MarkStep {
-    type Out = Option<After>;
-    const NAME: &'static str = "space_trash_mark";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<Option<After>> {
-        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.space)).await?;
-        match space {
-            Some(space) => mark_some(tx, &self.space, space.deleted_at.is_some(), &self.after).await,
-            None => Ok(None),
-        }
+#[operation("space_trash_mark")]
+async fn mark_step(tx: &mut Tx, space: &SpaceId, after: &After) -> Result<Option<After>> {
+    let record: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
+    match record {
+        Some(record) => mark_some(tx, space, record.deleted_at.is_some(), after).await,
+        None => Ok(None),
     }
 }
 

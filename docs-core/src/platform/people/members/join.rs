@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use super::leave::drop_rest;
 use crate::{
@@ -14,7 +13,7 @@ use crate::{
         people::users::user_of,
     },
     store::{
-        Key, Operation, Tx,
+        Key, Tx,
         records::{MemberRecord, OrgRecord, linked_id},
     },
 };
@@ -32,9 +31,7 @@ impl<'p> MemberHandle<'p> {
         let Self { caller, org, user } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
         actor.require_platform()?;
-        platform
-            .write(actor, &PutMember { org: org.clone(), user: user.clone(), role, now: platform.now() })
-            .await
+        platform.write(actor, &put_member(org, user, role, platform.now())).await
     }
 }
 
@@ -51,7 +48,7 @@ impl<'p> UserHandle<'p> {
         let Self { caller, user } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
         actor.require_platform()?;
-        platform.write(actor, &JoinByDomain { user: user.clone(), now: platform.now() }).await
+        platform.write(actor, &join_by_domain(user, platform.now())).await
     }
 }
 
@@ -79,56 +76,40 @@ pub(in crate::platform) async fn join(tx: &mut Tx, member: MemberRecord) -> Resu
     Ok(Joined::Now)
 }
 
-struct PutMember {
-    org: OrgId,
-    user: UserId,
+#[operation("member_put")]
+async fn put_member(
+    tx: &mut Tx,
+    org: &OrgId,
+    user: &UserId,
     role: Option<Role>,
     now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for PutMember {
-    type Out = ();
-    const NAME: &'static str = "member_put";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let user = user_of(tx, &self.user).await?;
-        let org: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::at(&self.org)).await?;
-        if org.is_none() {
-            return Err(Error::not_found("organization"));
-        }
-        let old: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(&self.org, &self.user)).await?;
-        let Some(old) = old else {
-            join(tx, MemberRecord::joining(&self.org, &user, self.role, self.now)).await?;
-            return Ok(());
-        };
-        if self.role != Some(Role::Admin) {
-            super::spare_administrator(tx, &old).await?;
-        }
-        tx.put(&*old, MemberRecord { role: self.role, ..MemberRecord::clone(&old) })?;
-        Ok(())
+) -> Result<()> {
+    let record = user_of(tx, user).await?;
+    let known: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::at(org)).await?;
+    if known.is_none() {
+        return Err(Error::not_found("organization"));
     }
-}
-
-struct JoinByDomain {
-    user: UserId,
-    now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for JoinByDomain {
-    type Out = OrgId;
-    const NAME: &'static str = "member_join_by_domain";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<OrgId> {
-        let user = user_of(tx, &self.user).await?;
-        let domain = user.email.rsplit('@').next().unwrap_or_default();
-        let claim: Key = OrgRecord::by_domain(domain);
-        let org: OrgId = match tx.get_value(&claim).await? {
-            Some(value) => linked_id(&value)?,
-            None => return Err(Error::not_found("organization for the domain of the user's address")),
-        };
-        join(tx, MemberRecord::joining(&org, &user, None, self.now)).await?;
-        Ok(org)
+    let old: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, user)).await?;
+    let Some(old) = old else {
+        join(tx, MemberRecord::joining(org, &record, role, now)).await?;
+        return Ok(());
+    };
+    if role != Some(Role::Admin) {
+        super::spare_administrator(tx, &old).await?;
     }
+    tx.put(&*old, MemberRecord { role, ..MemberRecord::clone(&old) })?;
+    Ok(())
+}
+
+#[operation("member_join_by_domain")]
+async fn join_by_domain(tx: &mut Tx, user: &UserId, now: Timestamp) -> Result<OrgId> {
+    let user = user_of(tx, user).await?;
+    let domain = user.email.rsplit('@').next().unwrap_or_default();
+    let claim: Key = OrgRecord::by_domain(domain);
+    let org: OrgId = match tx.get_value(&claim).await? {
+        Some(value) => linked_id(&value)?,
+        None => return Err(Error::not_found("organization for the domain of the user's address")),
+    };
+    join(tx, MemberRecord::joining(&org, &user, None, now)).await?;
+    Ok(org)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 use serde::{Deserialize, Serialize};
 
 use super::spare_administrator;
@@ -47,7 +47,7 @@ impl Job for ClearMember {
         let mut after = None;
         loop {
             let page = asked_of(&platform.read().await?, &self, after.take()).await?;
-            platform.write(&Actor::Platform, &ClearAsked { of: self.clone(), requests: page.here }).await?;
+            platform.write(&Actor::Platform, &clear_asked(&self, &page.here)).await?;
             after = page.next;
             if after.is_none() {
                 return Ok(Effect::Done);
@@ -73,12 +73,8 @@ impl<'p> MemberHandle<'p> {
     pub async fn remove(self) -> Result<bool> {
         let Self { caller, org, user } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        let operation = RemoveMember {
-            actor: actor.clone(),
-            of: ClearMember { org: org.clone(), user: user.clone() },
-            job: platform.id(),
-            now: platform.now(),
-        };
+        let (of, job) = (ClearMember { org: org.clone(), user: user.clone() }, platform.id());
+        let operation = remove_member(actor, &of, &job, platform.now());
         Error::existed(platform.write(actor, &operation).await)
     }
 }
@@ -140,36 +136,30 @@ async fn is_member(tx: &Tx, of: &ClearMember) -> Result<bool> {
     Ok(tx.get_value(&MemberRecord::at(&of.org, &of.user)).await?.is_some())
 }
 
-struct RemoveMember {
-    actor: Actor,
-    of: ClearMember,
-    job: JobId,
+#[operation("member_remove")]
+async fn remove_member(
+    tx: &mut Tx,
+    actor: &Actor,
+    of: &ClearMember,
+    job: &JobId,
     now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for RemoveMember {
-    type Out = ();
-    const NAME: &'static str = "member_remove";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let ClearMember { org, user } = &self.of;
-        let access = access::org(tx, &self.actor, org).await?;
-        if self.actor.user() != Some(user) {
-            access.require(OrgAction::Administrate)?;
-        }
-        let member = super::find(tx, org, user).await?;
-        spare_administrator(tx, &member).await?;
-        tx.delete(&*member);
-        let more = drop_rest(tx, org, user).await?;
-        let asked = asked_of(tx, &self.of, None).await?;
-        unask(tx, user, &asked.here).await?;
-        if !more && asked.next.is_none() {
-            return Ok(());
-        }
-        let job = self.of.about(&self.job, user, self.now)?;
-        jobs::enqueue(tx, self.now, job).await
+) -> Result<()> {
+    let ClearMember { org, user } = of;
+    let access = access::org(tx, actor, org).await?;
+    if actor.user() != Some(user) {
+        access.require(OrgAction::Administrate)?;
     }
+    let member = super::find(tx, org, user).await?;
+    spare_administrator(tx, &member).await?;
+    tx.delete(&*member);
+    let more = drop_rest(tx, org, user).await?;
+    let asked = asked_of(tx, of, None).await?;
+    unask(tx, user, &asked.here).await?;
+    if !more && asked.next.is_none() {
+        return Ok(());
+    }
+    let job = of.about(job, user, now)?;
+    jobs::enqueue(tx, now, job).await
 }
 
 /// Removes a batch of a former member's grants; `Out` is `true` if there may be more.
@@ -190,20 +180,10 @@ impl Operation for ClearStep {
 }
 
 /// Withdraws the requests for these reviews from a former member.
-struct ClearAsked {
-    of: ClearMember,
-    requests: Vec<ChangeRequestId>,
-}
-
-#[async_trait]
-impl Operation for ClearAsked {
-    type Out = ();
-    const NAME: &'static str = "member_unask";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        if is_member(tx, &self.of).await? {
-            return Ok(());
-        }
-        unask(tx, &self.of.user, &self.requests).await
+#[operation("member_unask")]
+async fn clear_asked(tx: &mut Tx, of: &ClearMember, requests: &[ChangeRequestId]) -> Result<()> {
+    if is_member(tx, of).await? {
+        return Ok(());
     }
+    unask(tx, &of.user, requests).await
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use super::active_provider;
 use crate::{
@@ -290,7 +290,7 @@ impl<'p> Caller<'p> {
         if session.provider != *provider {
             return Err(Error::not_found("session of this SAML provider"));
         }
-        self.platform.write(&Actor::User(token.user.clone()), &SessionEnd { key }).await
+        self.platform.write(&Actor::User(token.user.clone()), &session_end(&key)).await
     }
 }
 
@@ -302,18 +302,9 @@ impl Platform {
     }
 }
 
-struct SessionEnd {
-    key: Key,
-}
-
-#[async_trait]
-impl Operation for SessionEnd {
-    type Out = ();
-    const NAME: &'static str = "saml_logout";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        Ok(tx.delete_all::<TokenRecord>(std::slice::from_ref(&self.key)).await?)
-    }
+#[operation("saml_logout")]
+async fn session_end(tx: &mut Tx, key: &Key) -> Result<()> {
+    Ok(tx.delete_all::<TokenRecord>(std::slice::from_ref(key)).await?)
 }
 
 /// Removes a batch of ended records. `Out` is `true` if there may be more.
