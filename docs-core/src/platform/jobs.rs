@@ -12,8 +12,9 @@ pub(super) use self::run::{Progress, Run, finish_in};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{JobId, Timestamp},
-    platform::kernel::platform::Platform,
+    platform::kernel::{actor::Actor, platform::Platform},
     store::{
+        Operation, Tx,
         jobs::{self, Audience, NewJob, PutOff},
         records::{JobLine, JobRecord},
     },
@@ -67,6 +68,41 @@ pub(super) trait Payload: Serialize + DeserializeOwned + Send + Sync {
 #[async_trait]
 pub(super) trait Job: Payload {
     async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect>;
+}
+
+/// A job that removes the records of a deleted resource in batches.
+#[async_trait]
+pub(super) trait Purge: Payload {
+    /// `true` if the audit log records the batches.
+    const LOGGED: bool = true;
+
+    /// Removes a batch. Returns `true` if there may be more.
+    async fn purge_some(&self, tx: &mut Tx) -> Result<bool>;
+}
+
+#[async_trait]
+impl<P: Purge> Job for P {
+    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+        let batch = PurgeBatch(self);
+        if P::LOGGED {
+            while platform.write(&Actor::Platform, &batch).await? {}
+        } else {
+            platform.drain(&batch).await?;
+        }
+        Ok(Effect::Done)
+    }
+}
+
+struct PurgeBatch<P>(P);
+
+#[async_trait]
+impl<P: Purge> Operation for PurgeBatch<P> {
+    type Out = bool;
+    const NAME: &'static str = P::KIND;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        self.0.purge_some(tx).await
+    }
 }
 
 /// A kind of job, with the function that runs it.

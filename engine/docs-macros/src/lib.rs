@@ -9,7 +9,8 @@ use syn::{
     parse_macro_input, parse_quote,
 };
 
-/// Makes an `async fn` a function that returns `crate::BoxFuture<'p, T>`, with its body in `Box::pin(async move { … })`.
+/// Makes an `async fn` a function that returns `crate::BoxFuture<'p, T>`, with its body in
+/// `Box::pin(async move { … })`.
 ///
 /// The body of an `async fn` is compiled in every crate that awaits it; a boxed one is compiled once, where it is
 /// defined (`decisions/0011-build.md`). Each call allocates. The lifetime of the future is `'p`, or the argument of the

@@ -2,25 +2,19 @@
 //!
 //! Entries are written by [`Platform::write`], in the transaction of the operation.
 
-use chrono::{DateTime, Utc};
-use docs_macros::{boxed, operation};
+use docs_macros::boxed;
 
 use crate::{
     Error, Result,
     model::AuditEntry,
     platform::{
         access,
-        kernel::{actor::Actor, audit_log::AuditLog, platform::Platform},
+        kernel::actor::Actor,
         nouns::{Caller, filters::AuditFilter, list_identities},
     },
     policy::OrgAction,
-    store::{
-        Key, KeyBuf, ListSpec, Lister, Page, PageRequest, Scan, StoreError, Tx, decode, records::AuditRecord,
-    },
+    store::{Key, KeyBuf, ListSpec, Lister, Page, PageRequest, StoreError, records::AuditRecord},
 };
-
-/// Number of entries that one transaction removes. Each has a row per organization and record that it names.
-const DROP_CHUNK: u32 = 50;
 
 impl AuditFilter {
     /// Prefix of the most selective index that covers all matching entries.
@@ -88,17 +82,6 @@ impl<'p> Caller<'p> {
     }
 }
 
-impl Platform {
-    /// Removes entries past their retention.
-    pub(in crate::platform) async fn tidy_audit_log(&self) -> Result<()> {
-        if let AuditLog::Kept(kept) = self.audit() {
-            let before = self.clock().now() - kept;
-            while self.upkeep(&drop_entries(before)).await? {}
-        }
-        Ok(())
-    }
-}
-
 /// Key of the entry that an index row refers to. The last two segments of the row are those of the entry.
 fn entry_of(row: &Key) -> Result<Key> {
     let mut parts = row.rsplitn(3, '!');
@@ -106,17 +89,4 @@ fn entry_of(row: &Key) -> Result<Key> {
         (Some(id), Some(time)) => Ok(format!("{}!{time}!{id}", AuditRecord::all().as_str()).into()),
         _ => Err(StoreError::Corrupt(format!("the row `{row}` refers to no entry")).into()),
     }
-}
-
-/// Removes old entries; `Out` is `true` if there may be more.
-#[operation("audit_drop")]
-async fn drop_entries(tx: &mut Tx, before: DateTime<Utc>) -> Result<bool> {
-    let (from, _) = AuditRecord::all().below();
-    let to = AuditRecord::all().time(before).key();
-    let rows = tx.scan(&Scan { from, to, rev: false, limit: DROP_CHUNK }).await?;
-    let full = rows.len() == DROP_CHUNK as usize;
-    for (_, value) in rows {
-        tx.delete(&*decode::<AuditRecord>(value)?);
-    }
-    Ok(full)
 }

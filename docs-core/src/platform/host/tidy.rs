@@ -1,19 +1,18 @@
 //! Removal of expired data.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::collections::VecDeque;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use docs_macros::{boxed, operation};
 
 use crate::{
     Result,
-    platform::{
-        kernel::{platform::Platform, request::IDEMPOTENCY_WINDOW},
-        people::joining,
-    },
+    platform::kernel::{audit_log::AuditLog, platform::Platform, request::IDEMPOTENCY_WINDOW},
     store::{
-        Entity as _, FeedPos, Key, KeyBuf, Scan, Tx,
-        records::{IdempotencyRecord, JobRecord},
+        FeedPos, Indexed, KeyBuf, RECEIPTS, Scan, Tx, decode,
+        records::{
+            AuditRecord, EmailInviteRecord, IdempotencyRecord, JobRecord, SamlAssertionRecord, TokenRecord,
+        },
         topic,
     },
 };
@@ -26,6 +25,10 @@ const RECEIPTS_KEPT: TimeDelta = TimeDelta::days(1);
 const HEADS_KEPT: usize = 10_000;
 /// Number of rows that one housekeeping transaction removes.
 pub(in crate::platform) const TIDY_CHUNK: u32 = 500;
+/// Number of records that one housekeeping transaction removes, each with its rows.
+const RECORDS_CHUNK: u32 = 100;
+/// Number of audit log entries that one transaction removes. Each has a row per organization and record that it names.
+const ENTRIES_CHUNK: u32 = 50;
 
 impl Platform {
     /// Removes expired data and enqueues the daily garbage collection once it is due.
@@ -34,14 +37,15 @@ impl Platform {
     /// sessions, finished jobs, entries of the audit log, and notifications of jobs.
     #[boxed('a)]
     pub async fn tidy<'a>(&'a self) -> Result<()> {
-        let before = self.clock().now() - RECEIPTS_KEPT;
-        while self.upkeep(&drop_receipts(before)).await? {}
-        self.tidy_answers().await?;
-        let before = self.clock().now() - JOBS_KEPT;
-        while self.upkeep(&drop_jobs(before)).await? {}
-        while self.upkeep(&joining::drop_invites(self.now())).await? {}
-        self.tidy_saml().await?;
-        self.tidy_audit_log().await?;
+        let now = self.clock().now();
+        self.drain(&drop_receipts(now - RECEIPTS_KEPT)).await?;
+        self.drain(&drop_answers(now - IDEMPOTENCY_WINDOW)).await?;
+        self.drain(&drop_jobs(now - JOBS_KEPT)).await?;
+        self.drain(&drop_invites(now)).await?;
+        self.drain(&drop_saml(now)).await?;
+        if let AuditLog::Kept(kept) = self.audit() {
+            self.drain(&drop_entries(now - kept)).await?;
+        }
         self.tidy_copy_notes().await?;
         self.schedule_collection().await?;
         // These notifications only wake idle workers, which also poll.
@@ -70,46 +74,59 @@ impl Platform {
     }
 }
 
-/// Removes jobs past their retention; `Out` is `true` if there may be more.
-#[operation("jobs_drop")]
-async fn drop_jobs(tx: &mut Tx, before: chrono::DateTime<chrono::Utc>) -> Result<bool> {
-    let (from, _) = JobRecord::ended().below();
-    let to = JobRecord::ended().time(before).key();
-    let rows = tx.scan(&crate::store::Scan { from, to, rev: false, limit: TIDY_CHUNK / 5 }).await?;
-    tx.delete_all::<JobRecord>(&JobRecord::named_by_all(&rows)).await?;
-    Ok(rows.len() == (TIDY_CHUNK / 5) as usize)
-}
+// The operations return `true` if there may be more to remove.
 
-/// Removes receipts past their retention; `Out` is `true` if there may be more.
 #[operation("receipts_drop")]
-async fn drop_receipts(tx: &mut Tx, before: chrono::DateTime<chrono::Utc>) -> Result<bool> {
-    let (from, _) = KeyBuf::new(crate::store::RECEIPTS).below();
-    let to: Key = KeyBuf::new(crate::store::RECEIPTS).time(before).key();
-    let rows = tx.scan(&crate::store::Scan { from, to, rev: false, limit: TIDY_CHUNK }).await?;
-    for (row, _) in &rows {
-        tx.delete_value(Arc::clone(row));
+async fn drop_receipts(tx: &mut Tx, before: DateTime<Utc>) -> Result<bool> {
+    let rows = tx.scan(&until(&KeyBuf::new(RECEIPTS), before, TIDY_CHUNK)).await?;
+    let is_full = rows.len() == TIDY_CHUNK as usize;
+    for (row, _) in rows {
+        tx.delete_value(row);
     }
-    Ok(rows.len() == TIDY_CHUNK as usize)
+    Ok(is_full)
 }
 
-impl Platform {
-    /// Removes responses past their retention.
-    pub(in crate::platform) async fn tidy_answers(&self) -> Result<()> {
-        let before = self.clock().now() - IDEMPOTENCY_WINDOW;
-        while self.upkeep(&drop_answers(before)).await? {}
-        Ok(())
-    }
-}
-
-/// Removes expired responses; `Out` is `true` if there may be more.
 #[operation("idempotency_drop")]
 async fn drop_answers(tx: &mut Tx, before: DateTime<Utc>) -> Result<bool> {
-    let (from, _) = IdempotencyRecord::by_time().below();
-    let to = IdempotencyRecord::by_time().time(before).key();
-    let rows = tx.scan(&Scan { from, to, rev: false, limit: DROP_CHUNK }).await?;
-    tx.delete_all::<IdempotencyRecord>(&IdempotencyRecord::named_by_all(&rows)).await?;
-    Ok(rows.len() == DROP_CHUNK as usize)
+    drop_until::<IdempotencyRecord>(tx, &IdempotencyRecord::by_time(), before).await
 }
 
-/// Number of responses that one transaction removes.
-const DROP_CHUNK: u32 = 100;
+#[operation("jobs_drop")]
+async fn drop_jobs(tx: &mut Tx, before: DateTime<Utc>) -> Result<bool> {
+    drop_until::<JobRecord>(tx, &JobRecord::ended(), before).await
+}
+
+#[operation("invites_drop")]
+async fn drop_invites(tx: &mut Tx, now: DateTime<Utc>) -> Result<bool> {
+    drop_until::<EmailInviteRecord>(tx, &EmailInviteRecord::by_end(), now).await
+}
+
+/// Removes ended sessions, and consumed assertions that have expired.
+#[operation("saml_drop")]
+async fn drop_saml(tx: &mut Tx, now: DateTime<Utc>) -> Result<bool> {
+    let sessions = drop_until::<TokenRecord>(tx, &TokenRecord::sessions_by_end(), now).await?;
+    let assertions = drop_until::<SamlAssertionRecord>(tx, &SamlAssertionRecord::by_end(), now).await?;
+    Ok(sessions | assertions)
+}
+
+#[operation("audit_drop")]
+async fn drop_entries(tx: &mut Tx, before: DateTime<Utc>) -> Result<bool> {
+    let rows = tx.scan(&until(&AuditRecord::all(), before, ENTRIES_CHUNK)).await?;
+    let is_full = rows.len() == ENTRIES_CHUNK as usize;
+    for (_, value) in rows {
+        tx.delete(&*decode::<AuditRecord>(value)?);
+    }
+    Ok(is_full)
+}
+
+/// Removes a batch of the records with a row before a time in an index by time.
+async fn drop_until<R: Indexed>(tx: &mut Tx, by_time: &KeyBuf, end: DateTime<Utc>) -> Result<bool> {
+    let rows = tx.scan(&until(by_time, end, RECORDS_CHUNK)).await?;
+    tx.delete_all::<R>(&R::named_by_all(&rows)).await?;
+    Ok(rows.len() == RECORDS_CHUNK as usize)
+}
+
+/// The rows before a time in an index by time.
+fn until(by_time: &KeyBuf, end: DateTime<Utc>, limit: u32) -> Scan {
+    Scan { to: by_time.clone().time(end).key(), ..by_time.scan(limit) }
+}

@@ -61,6 +61,12 @@ impl Platform {
         docs_store::run(&self.inner.store, self.write_context(&receipt), operation).await
     }
 
+    /// Repeats a maintenance write until it returns `false`: nothing remains to do.
+    pub(crate) async fn drain<O: Operation<Out = bool>>(&self, operation: &O) -> Result<()> {
+        while self.upkeep(operation).await? {}
+        Ok(())
+    }
+
     /// Runs a maintenance write like [`write_and_show`](Self::write_and_show).
     pub(crate) async fn upkeep_and_show<'e, O: Operation, V: Answer>(
         &self,

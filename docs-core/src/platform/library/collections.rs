@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 
-use self::change::{CollectionDeletion, DropGrants, collection_creation, collection_update};
+use self::change::{CollectionDeletion, collection_creation, collection_update};
 use crate::{
     Error, Result,
     model::{
@@ -15,9 +15,9 @@ use crate::{
     },
     platform::{
         access::{self, AccessResolver},
-        jobs::{Effect, Job, Payload, Run},
+        jobs::{Payload, Purge},
         kernel::{actor::Actor, platform::Platform, request::Right},
-        library::tree::{ContentMove, Met, Transfer, Walk},
+        library::tree::{ContentMove, Met, Transfer, Walk, drop_grants, parent},
         nouns::{
             CollectionHandle, Collections,
             filters::{Reach, Wanted},
@@ -44,11 +44,11 @@ impl Payload for PurgeGrants {
 }
 
 #[async_trait]
-impl Job for PurgeGrants {
-    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
-        let step = DropGrants(self.content);
-        while platform.write(&Actor::Platform, &step).await? {}
-        Ok(Effect::Done)
+impl Purge for PurgeGrants {
+    async fn purge_some(&self, tx: &mut Tx) -> Result<bool> {
+        // Invite links to the content are removed together with the roles.
+        Ok(drop_grants(tx, &self.content, GRANTS_CHUNK).await?
+            | parent::drop_links(tx, &self.content).await?)
     }
 }
 

@@ -23,7 +23,7 @@ use crate::{
     },
     policy::{CollectionAccess, CollectionAction, OrgAccess, OrgAction, SpaceAccess, SpaceAction},
     store::{
-        Entity, Scan, Tx, decode, id_of, jobs,
+        Tx, decode, id_of, jobs,
         records::{
             EmailInviteRecord, GrantRecord, LinkGives, LinkInviteRecord, MemberRecord, OrgRecord, UserRecord,
         },
@@ -228,16 +228,6 @@ async fn redeem_one(tx: &mut Tx, invite: &InviteId, user: &UserId, now: Timestam
     access::org(tx, &Actor::Platform, &invite.organization).await?;
     let user = user_of(tx, user).await?;
     redeem(tx, &invite, &user, now).await
-}
-
-/// Removes expired invitations; `Out` is `true` if there may be more.
-#[operation("invites_drop")]
-pub(in crate::platform) async fn drop_invites(tx: &mut Tx, now: Timestamp) -> Result<bool> {
-    let (from, _) = EmailInviteRecord::by_end().below();
-    let to = EmailInviteRecord::by_end().time(now.time()).key();
-    let rows = tx.scan(&Scan { from, to, rev: false, limit: INVITES_AT_ONCE }).await?;
-    tx.delete_all::<EmailInviteRecord>(&EmailInviteRecord::named_by_all(&rows)).await?;
-    Ok(rows.len() == INVITES_AT_ONCE as usize)
 }
 
 impl<'p> Users<'p> {

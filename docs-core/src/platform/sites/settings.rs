@@ -19,12 +19,9 @@ pub(in crate::platform) use self::{
 use crate::{
     Error, Result,
     model::{JobId, SiteId, Timestamp},
-    platform::{
-        jobs::{Effect, Job, Payload, Run},
-        kernel::platform::Platform,
-    },
+    platform::jobs::{Payload, Purge},
     store::{
-        Entity, Indexed, Key, Operation, Tx, jobs,
+        Entity, Indexed, Key, Tx, jobs,
         records::{
             AdaptiveRecord, CustomizationRecord, RedirectRecord, ShareLinkRecord, SiteAuthRecord,
             SiteSpaceRecord,
@@ -64,19 +61,10 @@ impl Payload for PurgeSettings {
 }
 
 #[async_trait]
-impl Job for PurgeSettings {
-    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
-        while platform.upkeep(&self).await? {}
-        Ok(Effect::Done)
-    }
-}
+impl Purge for PurgeSettings {
+    const LOGGED: bool = false;
 
-#[async_trait]
-impl Operation for PurgeSettings {
-    type Out = bool;
-    const NAME: &'static str = "site_settings_purge";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+    async fn purge_some(&self, tx: &mut Tx) -> Result<bool> {
         drop_some(tx, &self.site).await
     }
 }

@@ -12,8 +12,8 @@ use crate::{
         CommentId, CommentInput, CommentReplyId, CommentStatus, CommentText, Emoji, JobId, Timestamp, UserId,
     },
     platform::{
-        jobs::{Effect, Job, Payload, Run},
-        kernel::{actor::Actor, content_of::ContentOf, platform::Platform},
+        jobs::{Payload, Purge},
+        kernel::{actor::Actor, content_of::ContentOf},
         nouns::addresses::Thread,
     },
     policy::{CommentAction, SpaceAction},
@@ -41,10 +41,9 @@ impl Payload for PurgeReplies {
 }
 
 #[async_trait]
-impl Job for PurgeReplies {
-    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
-        while platform.write(&Actor::Platform, &DropReplies(self.comment.clone())).await? {}
-        Ok(Effect::Done)
+impl Purge for PurgeReplies {
+    async fn purge_some(&self, tx: &mut Tx) -> Result<bool> {
+        drop_replies(tx, &self.comment).await
     }
 }
 
@@ -219,19 +218,6 @@ impl Operation for CommentDeletion {
             jobs::enqueue(tx, self.now, job).await?;
         }
         Ok(())
-    }
-}
-
-/// Removes replies to a deleted comment; `Out` is `true` if there may be more.
-struct DropReplies(CommentId);
-
-#[async_trait]
-impl Operation for DropReplies {
-    type Out = bool;
-    const NAME: &'static str = "comment_replies_drop";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        drop_replies(tx, &self.0).await
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     model::{JobId, OpenApiSpecId, OpenApiSpecSlug, OrgId, SpecProcessingState, SpecVisibility, Timestamp},
     platform::{
         access,
-        jobs::{Effect, Job, Payload, Run},
+        jobs::{Payload, Purge},
         kernel::{actor::Actor, platform::Platform},
     },
     policy::OrgAction,
@@ -189,25 +189,8 @@ impl Payload for PurgeSpec {
 }
 
 #[async_trait]
-impl Job for PurgeSpec {
-    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
-        let step = PurgeVersions { spec: self.spec };
-        while platform.write(&Actor::Platform, &step).await? {}
-        Ok(Effect::Done)
-    }
-}
-
-/// Removes a batch of versions. `Out` is `true` if there may be more.
-struct PurgeVersions {
-    spec: OpenApiSpecId,
-}
-
-#[async_trait]
-impl Operation for PurgeVersions {
-    type Out = bool;
-    const NAME: &'static str = "openapi_spec_purge";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+impl Purge for PurgeSpec {
+    async fn purge_some(&self, tx: &mut Tx) -> Result<bool> {
         let spec: Option<Arc<OpenApiSpecRecord>> = tx.get(&OpenApiSpecRecord::at(&self.spec)).await?;
         if spec.is_some() {
             return Ok(false);

@@ -13,7 +13,7 @@ use crate::{
     },
     platform::{
         access,
-        jobs::{Effect, Job, Run, Urgency},
+        jobs::{Purge, Urgency},
         kernel::{actor::Actor, platform::Platform},
         library::{
             follow::translations::{MAX_TRANSLATIONS, PurgeTranslation, delete, enqueue, want_run},
@@ -244,23 +244,12 @@ impl Operation for TranslationDeletion {
 }
 
 #[async_trait]
-impl Job for PurgeTranslation {
-    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
-        while platform.upkeep(&DropMemory(self.translation.clone())).await? {}
-        Ok(Effect::Done)
-    }
-}
+impl Purge for PurgeTranslation {
+    const LOGGED: bool = false;
 
-/// Removes a batch of a translation memory. `Out` is `true` if there was any.
-struct DropMemory(TranslationId);
-
-#[async_trait]
-impl Operation for DropMemory {
-    type Out = bool;
-    const NAME: &'static str = "translation_purge";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let rows = tx.below(&TranslationMemoryRecord::of_translation(&self.0), PARTS_AT_ONCE).await?;
+    async fn purge_some(&self, tx: &mut Tx) -> Result<bool> {
+        let of = TranslationMemoryRecord::of_translation(&self.translation);
+        let rows = tx.below(&of, PARTS_AT_ONCE).await?;
         let keys: Vec<Key> = rows.into_iter().map(|(key, _)| key).collect();
         tx.delete_all::<TranslationMemoryRecord>(&keys).await?;
         Ok(!keys.is_empty())

@@ -168,17 +168,3 @@ impl CollectionDeletion {
         Ok(())
     }
 }
-
-/// Removes roles on deleted content; `Out` is `true` if there may be more.
-pub(super) struct DropGrants(pub(super) String);
-
-#[async_trait]
-impl Operation for DropGrants {
-    type Out = bool;
-    const NAME: &'static str = "grants_drop";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        // Invite links to the content are removed together with the roles.
-        Ok(drop_grants(tx, &self.0, GRANTS_CHUNK).await? | parent::drop_links(tx, &self.0).await?)
-    }
-}

@@ -18,7 +18,7 @@ use crate::{
     },
     policy::OrgAction,
     store::{
-        Key, Operation, Scan, Tx, id_of, jobs, key,
+        Key, Scan, Tx, id_of, jobs, key,
         records::{
             ChangeRequestRecord, GrantRecord, MemberRecord, RequestedReviewerRecord, SpaceRecord,
             TeamMemberRecord,
@@ -43,7 +43,7 @@ impl Payload for ClearMember {
 #[async_trait]
 impl Job for ClearMember {
     async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
-        while platform.write(&Actor::Platform, &ClearStep(self.clone())).await? {}
+        while platform.write(&Actor::Platform, &clear_step(&self)).await? {}
         let mut after = None;
         loop {
             let page = asked_of(&platform.read().await?, &self, after.take()).await?;
@@ -163,20 +163,13 @@ async fn remove_member(
 }
 
 /// Removes a batch of a former member's grants; `Out` is `true` if there may be more.
-struct ClearStep(ClearMember);
-
-#[async_trait]
-impl Operation for ClearStep {
-    type Out = bool;
-    const NAME: &'static str = "member_clear";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        // Rejoining removes all earlier grants first, so the grants of a current member are new.
-        if is_member(tx, &self.0).await? {
-            return Ok(false);
-        }
-        drop_rest(tx, &self.0.org, &self.0.user).await
+#[operation("member_clear")]
+async fn clear_step(tx: &mut Tx, of: &ClearMember) -> Result<bool> {
+    // Rejoining removes all earlier grants first, so the grants of a current member are new.
+    if is_member(tx, of).await? {
+        return Ok(false);
     }
+    drop_rest(tx, &of.org, &of.user).await
 }
 
 /// Withdraws the requests for these reviews from a former member.

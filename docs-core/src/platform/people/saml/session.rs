@@ -17,7 +17,7 @@ use crate::{
     },
     ports::SamlIdentity,
     store::{
-        Entity, Hash, Key, KeyBuf, Operation, Scan, Tx,
+        Hash, Key, Operation, Tx,
         records::{
             EmailInviteRecord, MemberRecord, SamlAssertionRecord, SamlProviderRecord, SsoSession,
             TeamMemberRecord, TeamRecord, TokenRecord, UserRecord, linked_id,
@@ -31,8 +31,6 @@ pub(in crate::platform) const SESSION_WINDOW: TimeDelta = TimeDelta::hours(12);
 const KNOWN_LONGER: TimeDelta = TimeDelta::minutes(5);
 /// Maximum number of characters of a display name.
 const MAX_NAME: usize = 128;
-/// Records of each kind that one cleanup transaction removes.
-const ENDED_AT_ONCE: u32 = 100;
 
 /// A completed sign-in. This is the only place where the token is returned.
 #[non_exhaustive]
@@ -294,44 +292,9 @@ impl<'p> Caller<'p> {
     }
 }
 
-impl Platform {
-    /// Removes ended sessions, and consumed assertions that have expired.
-    pub(in crate::platform) async fn tidy_saml(&self) -> Result<()> {
-        while self.upkeep(&DropSaml { now: self.now() }).await? {}
-        Ok(())
-    }
-}
-
 #[operation("saml_logout")]
 async fn session_end(tx: &mut Tx, key: &Key) -> Result<()> {
     Ok(tx.delete_all::<TokenRecord>(std::slice::from_ref(key)).await?)
-}
-
-/// Removes a batch of ended records. `Out` is `true` if there may be more.
-struct DropSaml {
-    now: Timestamp,
-}
-
-impl DropSaml {
-    fn ended(&self, by_end: KeyBuf) -> Scan {
-        let to = by_end.clone().time(self.now.time()).key();
-        let (from, _) = by_end.below();
-        Scan { from, to, rev: false, limit: ENDED_AT_ONCE }
-    }
-}
-
-#[async_trait]
-impl Operation for DropSaml {
-    type Out = bool;
-    const NAME: &'static str = "saml_drop";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let tokens = tx.scan(&self.ended(TokenRecord::sessions_by_end())).await?;
-        tx.delete_all::<TokenRecord>(&TokenRecord::named_by_all(&tokens)).await?;
-        let assertions = tx.scan(&self.ended(SamlAssertionRecord::by_end())).await?;
-        tx.delete_all::<SamlAssertionRecord>(&SamlAssertionRecord::named_by_all(&assertions)).await?;
-        Ok(tokens.len().max(assertions.len()) == ENDED_AT_ONCE as usize)
-    }
 }
 
 #[cfg(test)]

@@ -17,13 +17,13 @@ use crate::{
     },
     platform::{
         access,
-        jobs::{Effect, Job, Payload, Run},
-        kernel::{actor::Actor, platform::Platform},
+        jobs::{Payload, Purge},
+        kernel::actor::Actor,
         people::named::{self, Named},
     },
     policy::{OrgAction, TeamAction},
     store::{
-        Key, Operation, StoreError, Tx, id_of, ids_of, jobs, key,
+        Key, StoreError, Tx, id_of, ids_of, jobs, key,
         records::{GrantRecord, MemberRecord, SamlProviderRecord, TeamMemberRecord, TeamRecord},
     },
 };
@@ -106,19 +106,8 @@ impl Payload for PurgeTeam {
 }
 
 #[async_trait]
-impl Job for PurgeTeam {
-    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
-        while platform.write(&Actor::Platform, &self).await? {}
-        Ok(Effect::Done)
-    }
-}
-
-#[async_trait]
-impl Operation for PurgeTeam {
-    type Out = bool;
-    const NAME: &'static str = "team_purge";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+impl Purge for PurgeTeam {
+    async fn purge_some(&self, tx: &mut Tx) -> Result<bool> {
         drop_some(tx, &self.team).await
     }
 }
