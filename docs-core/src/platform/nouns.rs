@@ -24,7 +24,11 @@ use crate::{
         SamlProviderId, SectionGroupId, SectionId, ShareLinkId, SiteSpaceId, SpaceId, TeamId, TranslationId,
         UserId,
     },
-    platform::kernel::{actor::Visitor, platform::Platform, token_user::TokenUser},
+    platform::kernel::{
+        actor::{Actor, Visitor},
+        platform::Platform,
+        token_user::TokenUser,
+    },
 };
 
 /// The platform as used by one caller: the start of every operation.
@@ -66,6 +70,14 @@ macro_rules! nouns {
         pub struct $name<'p> {
             pub(super) caller: Caller<'p>,
             $(pub(super) $field: $type,)*
+        }
+
+        impl<'p> $name<'p> {
+            /// The platform, the actor and the fields, with which each operation begins.
+            #[allow(dead_code, reason = "some nouns only lead to others")]
+            pub(super) fn parts(self) -> (&'p Platform, Actor, $($type),*) {
+                (self.caller.platform, self.caller.actor(), $(self.$field),*)
+            }
         }
     )*};
 }

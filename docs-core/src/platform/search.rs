@@ -82,8 +82,7 @@ impl<'p> SpaceHandle<'p> {
         query: &'p SearchText,
         page: &'p PageRequest,
     ) -> Result<Page<SearchPageResult>> {
-        let Self { caller, space } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, space) = self.parts();
         let tx = platform.read().await?;
         let access = access::space(&tx, actor, space).await?;
         drop(tx);
@@ -118,8 +117,7 @@ impl<'p> OrgHandle<'p> {
         query: &'p SearchText,
         page: &'p PageRequest,
     ) -> Result<Page<SearchSpaceResult>> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         let access = access::org(&tx, actor, org).await?;
         let scope = range::spaces_of(&tx, access, actor).await?;
@@ -145,8 +143,7 @@ impl<'p> SiteHandle<'p> {
         search: &'p SearchSite,
         page: &'p PageRequest,
     ) -> Result<Page<SearchSpaceResult>> {
-        let Self { caller, at, share_key } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, at, share_key) = self.parts();
         let tx = platform.read().await?;
         let opened = platform.opened(&tx, actor, at.opened_with(share_key)).await?;
         drop(tx);

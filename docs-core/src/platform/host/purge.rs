@@ -41,8 +41,7 @@ impl<'p> SpaceHandle<'p> {
     /// `Forbidden` for users; `NotFound` unless the space is deleted.
     #[boxed]
     pub async fn purge(self) -> Result<()> {
-        let Self { caller, space: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, id) = self.parts();
         actor.require_platform()?;
         let space: Option<Arc<SpaceRecord>> = platform.read().await?.get(&SpaceRecord::at(id)).await?;
         let deleted_at =

@@ -61,8 +61,7 @@ impl<'p> Collections<'p> {
     /// `NotFound` unless the actor is a member.
     #[boxed]
     pub async fn list(self, reach: Reach, page: &'p PageRequest) -> Result<Page<Collection>> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         let access = access::org(&tx, actor, org).await?;
         // The total count is returned only to actors who may see all collections.
@@ -88,8 +87,7 @@ impl<'p> Collections<'p> {
     /// the parent is full or nested too deeply.
     #[boxed]
     pub async fn create(self, new: CreateCollection) -> Result<Collection> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let done = platform.once(
             actor,
             Right::CreateIn(org.clone(), new.parent.as_deref().map(Into::into)),
@@ -121,8 +119,7 @@ impl<'p> CollectionHandle<'p> {
     /// Lists the spaces directly in a collection that the actor may see, in order.
     #[boxed]
     pub async fn list_spaces(self, page: &'p PageRequest) -> Result<Page<Space>> {
-        let Self { caller, collection: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, id) = self.parts();
         let tx = platform.read().await?;
         let org = access::collection(&tx, actor, id).await?.collection().organization.clone();
         let resolver = AccessResolver::new(access::org(&tx, actor, &org).await?, actor);
@@ -133,8 +130,7 @@ impl<'p> CollectionHandle<'p> {
     /// Reads a collection.
     #[boxed]
     pub async fn get(self) -> Result<Collection> {
-        let Self { caller, collection: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, id) = self.parts();
         let tx = platform.read().await?;
         platform.collection_seen(&tx, actor, id).await
     }
@@ -146,8 +142,7 @@ impl<'p> CollectionHandle<'p> {
     /// that would hide it from the actor.
     #[boxed]
     pub async fn update(self, change: UpdateCollection) -> Result<Collection> {
-        let Self { caller, collection: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, id) = self.parts();
         platform.write_collection(actor, &collection_update(actor, id, &change), id).await
     }
 
@@ -160,8 +155,7 @@ impl<'p> CollectionHandle<'p> {
     /// not fit into the parent.
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
-        let Self { caller, collection: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, id) = self.parts();
         let operation = CollectionDeletion {
             actor: actor.clone(),
             id: id.clone(),
@@ -184,8 +178,7 @@ impl<'p> CollectionHandle<'p> {
     /// move to another organization, or exceed the capacity of the parent.
     #[boxed]
     pub async fn move_to(self, request: MoveContent) -> Result<Collection> {
-        let Self { caller, collection: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, id) = self.parts();
         let moved = ContentMove::new(actor, ContentTarget::Collection(id.clone()), request, platform.now())?;
         platform.write_collection(actor, &moved, id).await
     }
@@ -199,8 +192,7 @@ impl<'p> CollectionHandle<'p> {
     /// in it is deleted, on a site or being imported, or if it has too much content.
     #[boxed]
     pub async fn transfer(self, request: TransferContent) -> Result<Collection> {
-        let Self { caller, collection: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, id) = self.parts();
         let child = ContentTarget::Collection(id.clone());
         let to = request.organization;
         let transfer = Transfer { actor: actor.clone(), child, to, now: platform.now() };

@@ -30,8 +30,7 @@ impl<'p> Invites<'p> {
     /// `Forbidden` unless the actor is an administrator of the organization.
     #[boxed]
     pub async fn list_links(self, page: &'p PageRequest) -> Result<Page<MemberInvite>> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         let access = access::org(&tx, actor, org).await?;
         access.require(OrgAction::Administrate)?;
@@ -60,8 +59,7 @@ impl<'p> Invites<'p> {
     /// for a link with missing or contradictory fields, or with unknown content.
     #[boxed]
     pub async fn create_link(self, new: CreateLinkInvite) -> Result<LinkInvite> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let gives = gives(&new)?;
         let done = platform.once(actor, Right::Link(org.clone(), gives.clone()), async move {
             let link = LinkInviteRecord {
@@ -88,8 +86,7 @@ impl<'p> InviteHandle<'p> {
     /// `NotFound`, also if its content is deleted; `Forbidden` for actors who could not have created it.
     #[boxed]
     pub async fn get(self) -> Result<LinkInvite> {
-        let Self { caller, org, invite: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, id) = self.parts();
         let tx = platform.read().await?;
         platform.link_seen(&tx, actor, org, id).await
     }
@@ -103,8 +100,7 @@ impl<'p> InviteHandle<'p> {
     /// level, or a level if it has a role.
     #[boxed]
     pub async fn update(self, change: UpdateLinkInvite) -> Result<LinkInvite> {
-        let Self { caller, org, invite: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, id) = self.parts();
         let update = link_invite_update(actor, org, id, &change);
         platform
             .change_and_show(actor, &update, |done| Box::pin(platform.link_seen(done.tx, actor, org, id)))
@@ -120,8 +116,7 @@ impl<'p> InviteHandle<'p> {
     /// administrator of the organization.
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
-        let Self { caller, org, invite: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, id) = self.parts();
         let operation = link_invite_deletion(actor, org, id);
         Error::existed(platform.write(actor, &operation).await)
     }

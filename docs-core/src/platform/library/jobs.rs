@@ -26,8 +26,7 @@ impl<'p> SpaceHandle<'p> {
     /// `Forbidden` without the role `edit`.
     #[boxed]
     pub async fn list_jobs(self, page: &'p PageRequest) -> Result<Page<Job>> {
-        let Self { caller, space } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, space) = self.parts();
         let tx = platform.read().await?;
         let proof = access::space(&tx, actor, space).await?.require(SpaceAction::Edit)?;
         let prefix = JobRecord::of_subject(space.as_str());
@@ -44,8 +43,7 @@ impl<'p> SpaceHandle<'p> {
     /// `Forbidden` without the role `edit`.
     #[boxed]
     pub async fn get_job(self, id: &'p JobId) -> Result<Job> {
-        let Self { caller, space } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, space) = self.parts();
         let tx = platform.read().await?;
         let proof = access::space(&tx, actor, space).await?.require(SpaceAction::Edit)?;
         let job: Option<Arc<JobRecord>> = tx.get(&JobRecord::at(id)).await?;

@@ -56,8 +56,7 @@ impl<'p> Spaces<'p> {
     /// `NotFound` unless the actor is a member.
     #[boxed]
     pub async fn list(self, page: &'p PageRequest) -> Result<Page<Space>> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         let access = access::org(&tx, actor, org).await?;
         // The total number is returned only to those who may see all spaces.
@@ -96,8 +95,7 @@ impl<'p> Spaces<'p> {
     /// ```
     #[boxed]
     pub async fn create(self, new: CreateSpace) -> Result<Space> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let done = platform.once(
             actor,
             Right::CreateIn(org.clone(), new.parent.as_deref().map(Into::into)),
@@ -129,8 +127,7 @@ impl<'p> SpaceHandle<'p> {
     /// key.
     #[boxed]
     pub async fn get_shared(self, share_key: Option<&'p str>) -> Result<Space> {
-        let Self { caller, space: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, id) = self.parts();
         let tx = platform.read().await?;
         let mut space = platform.space_for(&tx, actor, id, share_key).await?;
         SharedLink::find(platform, &tx, share_key).await?.lead_space(&mut space);
@@ -145,8 +142,7 @@ impl<'p> SpaceHandle<'p> {
     /// would hide it from the actor; `Invalid` if both an emoji and an icon are given.
     #[boxed]
     pub async fn update(self, change: UpdateSpace) -> Result<Space> {
-        let Self { caller, space: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, id) = self.parts();
         if matches!((&change.emoji, &change.icon), (Patch::Set(_), Patch::Set(_))) {
             return Err(Error::invalid("icon", "must not be set together with `emoji`"));
         }
@@ -166,8 +162,7 @@ impl<'p> SpaceHandle<'p> {
     /// `Forbidden` without the role `create`.
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
-        let Self { caller, space: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, id) = self.parts();
         let (job, marking) = (platform.id(), platform.id());
         let operation = space_deletion(actor, id, platform.now(), &job, &marking);
         let done =
@@ -183,8 +178,7 @@ impl<'p> SpaceHandle<'p> {
     /// collection has become full.
     #[boxed]
     pub async fn restore(self) -> Result<Space> {
-        let Self { caller, space: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, id) = self.parts();
         let (now, mark, sync) = (platform.now(), platform.id(), platform.id());
         let restore = restore_space(actor, id, now, &mark, &sync);
         platform.write_space(actor, &restore, id).await
@@ -199,8 +193,7 @@ impl<'p> SpaceHandle<'p> {
     /// `Forbidden` without the role `create` on the space and its parent; `Conflict` if the collection is full.
     #[boxed]
     pub async fn duplicate(self) -> Result<Space> {
-        let Self { caller, space: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, id) = self.parts();
         let done = platform.once(actor, Right::Space(id.clone(), SpaceAction::Manage), async move {
             let by = actor.require_user()?.clone();
             let (of, id, head) = (id.clone(), platform.id(), platform.id());
@@ -219,8 +212,7 @@ impl<'p> SpaceHandle<'p> {
     /// and for unknown targets; `Conflict` for a collection of another organization or a full one.
     #[boxed]
     pub async fn move_to(self, request: MoveContent) -> Result<Space> {
-        let Self { caller, space: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, id) = self.parts();
         let moved = ContentMove::new(actor, ContentTarget::Space(id.clone()), request, platform.now())?;
         platform.write_space(actor, &moved, id).await
     }
@@ -234,8 +226,7 @@ impl<'p> SpaceHandle<'p> {
     /// being imported.
     #[boxed]
     pub async fn transfer(self, request: TransferContent) -> Result<Space> {
-        let Self { caller, space: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, id) = self.parts();
         let child = ContentTarget::Space(id.clone());
         let to = request.organization;
         let transfer = Transfer { actor: actor.clone(), child, to, now: platform.now() };
@@ -333,8 +324,7 @@ impl<'p> MemberHandle<'p> {
     /// `Forbidden` for other actors.
     #[boxed]
     pub async fn list_spaces(self, order: ListOrder, page: &'p PageRequest) -> Result<Page<MemberSpace>> {
-        let Self { caller, org, user } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, user) = self.parts();
         let tx = platform.read().await?;
         let access = access::org(&tx, actor, org).await?;
         if actor.user() != Some(user) {

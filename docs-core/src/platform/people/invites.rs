@@ -51,8 +51,7 @@ impl<'p> Invites<'p> {
     /// Addresses are invited one by one, in order. Repeating the request continues with the rest.
     #[boxed]
     pub async fn send(self, new: InviteUsers) -> Result<InvitedUsers> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let done = platform.once(actor, Right::Org(org.clone(), OrgAction::Administrate), async move {
             let addresses = addresses(&new)?;
             let by = actor.require_user()?;
@@ -93,8 +92,7 @@ impl<'p> Invites<'p> {
     /// `Forbidden` unless the actor is an administrator of the organization.
     #[boxed]
     pub async fn list_emails(self, page: &'p PageRequest) -> Result<Page<EmailInvite>> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         access::org(&tx, actor, org).await?.require(OrgAction::Administrate)?;
         let prefix = EmailInviteRecord::of_org(org);

@@ -90,8 +90,7 @@ impl<'p> InviteHandle<'p> {
     /// and for links if the organization has disabled them.
     #[boxed]
     pub async fn join(self) -> Result<JoinedOrganization> {
-        let Self { caller, org, invite } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, invite) = self.parts();
         let user = actor.require_user()?.clone();
         if !actor.reaches(org) {
             return Err(Error::not_found("invite"));
@@ -237,7 +236,7 @@ impl<'p> Users<'p> {
     /// `Conflict` if the e-mail address is in use; `Invalid` if it is malformed.
     #[boxed]
     pub async fn create(self, user: NewUser) -> Result<User> {
-        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let (platform, ref actor) = self.parts();
         actor.require_platform()?;
         let record = platform.new_user(&user)?;
         platform.write(actor, &user_creation(&record, &platform.id())).await?;

@@ -35,8 +35,7 @@ impl<'p> MemberHandle<'p> {
     /// `NotFound`; `Forbidden` for guests.
     #[boxed]
     pub async fn get(self) -> Result<Member> {
-        let Self { caller, org, user } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, user) = self.parts();
         let tx = platform.read().await?;
         platform.member_seen(&tx, actor, org, user).await
     }
@@ -47,8 +46,7 @@ impl<'p> MemberHandle<'p> {
     /// `Forbidden` unless the actor is an administrator of the organization; `Conflict` for the last administrator.
     #[boxed]
     pub async fn update(self, change: UpdateMember) -> Result<Member> {
-        let Self { caller, org, user } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, user) = self.parts();
         platform.set_member(actor, org, user, Set::Role(change.role)).await
     }
 
@@ -59,8 +57,7 @@ impl<'p> MemberHandle<'p> {
     /// organization.
     #[boxed]
     pub async fn set_sso(self) -> Result<Member> {
-        let Self { caller, org, user } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, user) = self.parts();
         platform.set_member(actor, org, user, Set::Sso).await
     }
 }

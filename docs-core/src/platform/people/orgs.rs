@@ -36,7 +36,7 @@ impl<'p> Orgs<'p> {
     /// `Forbidden` for users; `NotFound` for an unknown user.
     #[boxed]
     pub async fn create(self, title: OrganizationTitle, admin: &'p UserId) -> Result<Organization> {
-        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let (platform, ref actor) = self.parts();
         actor.require_platform()?;
         let new = platform.new_org(title, admin);
         let id = new.id();
@@ -52,7 +52,7 @@ impl<'p> Orgs<'p> {
     /// `Unauthenticated` for a visitor of a site.
     #[boxed]
     pub async fn list(self, page: &'p PageRequest) -> Result<Page<Organization>> {
-        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let (platform, ref actor) = self.parts();
         let tx = platform.read().await?;
         if *actor == Actor::Platform {
             return platform.all_orgs(&tx, actor, page).await;
@@ -98,7 +98,7 @@ impl<'p> Orgs<'p> {
     /// settings. They have no permissions in it.
     #[boxed]
     pub async fn of_email_domain(self, domain: &'p str) -> Result<DomainOrganizations> {
-        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let (platform, ref actor) = self.parts();
         let Ok(domain) = EmailDomain::new(domain).map(|domain| domain.to_lowercase()) else {
             return Ok(DomainOrganizations::default());
         };
@@ -157,8 +157,7 @@ impl<'p> OrgHandle<'p> {
     /// `Forbidden` for users.
     #[boxed]
     pub async fn update_account(self, change: UpdateAccount) -> Result<Organization> {
-        let Self { caller, org: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, id) = self.parts();
         actor.require_platform()?;
         let update = org_account_update(id, &change);
         platform.change_and_show(actor, &update, |done| Box::pin(platform.org_seen(done.tx, actor, id))).await
@@ -167,8 +166,7 @@ impl<'p> OrgHandle<'p> {
     /// Reads an organization.
     #[boxed]
     pub async fn get(self) -> Result<Organization> {
-        let Self { caller, org: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, id) = self.parts();
         let tx = platform.read().await?;
         platform.org_seen(&tx, actor, id).await
     }
@@ -180,8 +178,7 @@ impl<'p> OrgHandle<'p> {
     /// another organization; `Invalid` for a default site that the organization does not have.
     #[boxed]
     pub async fn update(self, change: UpdateOrganization) -> Result<Organization> {
-        let Self { caller, org: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, id) = self.parts();
         if change.email_domains.as_ref().is_some_and(|domains| domains.len() > MAX_DOMAINS) {
             return Err(Error::invalid(
                 "emailDomains",

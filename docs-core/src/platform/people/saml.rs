@@ -45,8 +45,7 @@ impl<'p> SamlProviders<'p> {
     /// `Forbidden` unless the actor administrates the organization.
     #[boxed]
     pub async fn list(self, page: &'p PageRequest) -> Result<Page<SamlProvider>> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         let access = access::org(&tx, actor, org).await?;
         access.require(OrgAction::Administrate)?;
@@ -80,8 +79,7 @@ impl<'p> SamlProviders<'p> {
     /// ```
     #[boxed]
     pub async fn create(self, new: CreateSamlProvider) -> Result<SamlProvider> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         platform.require_usable(new.certificate.as_ref().and_then(|new| new.0.as_ref()))?;
         let done = platform.once(actor, Right::Org(org.clone(), OrgAction::Administrate), async move {
             let record = SamlProviderRecord {
@@ -115,8 +113,7 @@ impl<'p> SamlProviderHandle<'p> {
     /// `Forbidden` unless the actor administrates the organization.
     #[boxed]
     pub async fn get(self) -> Result<SamlProvider> {
-        let Self { caller, org, provider: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, id) = self.parts();
         let tx = platform.read().await?;
         platform.saml_seen(&tx, actor, org, id).await
     }
@@ -130,8 +127,7 @@ impl<'p> SamlProviderHandle<'p> {
     /// certificate that the [adapter](crate::platform::Builder::saml) cannot use for verification.
     #[boxed]
     pub async fn update(self, change: UpdateSamlProvider) -> Result<SamlProvider> {
-        let Self { caller, org, provider: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, id) = self.parts();
         if let Patch::Set(OrEmpty(certificate)) = &change.certificate {
             platform.require_usable(certificate.as_ref())?;
         }
@@ -148,8 +144,7 @@ impl<'p> SamlProviderHandle<'p> {
     /// `Forbidden` unless the actor administrates the organization.
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
-        let Self { caller, org, provider: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, id) = self.parts();
         let operation = saml_provider_deletion(actor, org, id);
         let done =
             platform.change(actor, &operation, |seen| Box::pin(platform.saml_seen(seen.tx, actor, org, id)));
@@ -165,8 +160,7 @@ impl<'p> OrgHandle<'p> {
     /// `NotFound` unless the actor is a member.
     #[boxed]
     pub async fn list_sso_logins(self) -> Result<SsoLogins> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         access::org_before_sign_in(&tx, actor, org).await?;
         let providers = active_providers(&tx, org).await?.into_iter();

@@ -43,8 +43,7 @@ impl<'p> Teams<'p> {
     /// `NotFound` unless the actor is a member; `Forbidden` for guests.
     #[boxed]
     pub async fn list(self, filter: &'p TeamFilter, page: &'p PageRequest) -> Result<Page<Team>> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         let access = access::org(&tx, actor, org).await?;
         access.require(OrgAction::ListPeople)?;
@@ -88,8 +87,7 @@ impl<'p> Teams<'p> {
     /// ```
     #[boxed]
     pub async fn create(self, new: CreateTeam) -> Result<Team> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let done = platform.once(actor, Right::Org(org.clone(), OrgAction::Administrate), async move {
             let members = new.members.unwrap_or_default();
             refuse_many("members", members.len())?;
@@ -117,8 +115,7 @@ impl<'p> TeamHandle<'p> {
     /// `NotFound`, also for guests.
     #[boxed]
     pub async fn get(self) -> Result<Team> {
-        let Self { caller, org, team: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, id) = self.parts();
         let tx = platform.read().await?;
         platform.team_seen(&tx, actor, org, id).await
     }
@@ -130,8 +127,7 @@ impl<'p> TeamHandle<'p> {
     /// `Forbidden` unless the actor administrates the organization.
     #[boxed]
     pub async fn update(self, change: UpdateTeam) -> Result<Team> {
-        let Self { caller, org, team: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, id) = self.parts();
         let update = team_update(actor, org, id, &change);
         platform
             .change_and_show(actor, &update, |done| Box::pin(platform.team_seen(done.tx, actor, org, id)))
@@ -146,8 +142,7 @@ impl<'p> TeamHandle<'p> {
     /// `Forbidden` unless the actor administrates the organization.
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
-        let Self { caller, org, team: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, id) = self.parts();
         let job = platform.id();
         let operation = team_deletion(actor, org, id, &job, platform.now());
         let done =
@@ -162,8 +157,7 @@ impl<'p> TeamHandle<'p> {
     /// `NotFound`, also for guests.
     #[boxed]
     pub async fn list_members(self, page: &'p PageRequest) -> Result<Page<TeamMember>> {
-        let Self { caller, org, team: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, id) = self.parts();
         let tx = platform.read().await?;
         team(&tx, actor, org, id).await?;
         let spec = ListSpec::new(tag::TEAM_MEMBERS, TeamMemberRecord::of_team(id));
@@ -196,8 +190,7 @@ impl<'p> TeamHandle<'p> {
     /// members of the organization, and for too many changes.
     #[boxed]
     pub async fn update_members(self, change: UpdateTeamMembers) -> Result<()> {
-        let Self { caller, org, team: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, id) = self.parts();
         let lengths = [
             ("add", change.add.as_ref().map_or(0, Vec::len)),
             ("memberships", change.memberships.as_ref().map_or(0, BTreeMap::len)),
@@ -220,8 +213,7 @@ impl<'p> TeamHandle<'p> {
     /// organization.
     #[boxed]
     pub async fn put_member(self, user: &'p UserId, place: PutTeamMember) -> Result<()> {
-        let Self { caller, org, team: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, id) = self.parts();
         let (org, id, user, now) = (org.clone(), id.clone(), user.clone(), platform.now());
         platform.write(actor, &set_team_member(actor, &org, &id, &user, &place, now)).await
     }
@@ -233,8 +225,7 @@ impl<'p> TeamHandle<'p> {
     /// `Forbidden` unless the actor owns the team or administrates the organization.
     #[boxed]
     pub async fn remove_member(self, user: &'p UserId) -> Result<bool> {
-        let Self { caller, org, team: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, id) = self.parts();
         let (org, id, user) = (org.clone(), id.clone(), user.clone());
         Error::existed(platform.write(actor, &remove_team_member(actor, &org, &id, &user)).await)
     }
@@ -248,8 +239,7 @@ impl<'p> MemberHandle<'p> {
     /// `NotFound` for an unknown member; `Forbidden` for guests.
     #[boxed]
     pub async fn list_teams(self, title: Option<&'p str>, page: &'p PageRequest) -> Result<Page<MemberTeam>> {
-        let Self { caller, org, user } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, user) = self.parts();
         let tx = platform.read().await?;
         let access = access::org(&tx, actor, org).await?;
         access.require(OrgAction::ListPeople)?;

@@ -114,8 +114,7 @@ impl<'p> UserHandle<'p> {
     /// Reads the actor's own user, or another user of an organization where the actor is a member and not a guest.
     #[boxed]
     pub async fn get(self) -> Result<User> {
-        let Self { caller, user: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, id) = self.parts();
         let tx = platform.read().await?;
         let user: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(id)).await?;
         let user = user.ok_or_else(|| Error::not_found("user"))?;
@@ -136,8 +135,7 @@ impl<'p> UserHandle<'p> {
     /// and for an expiry that is not in the future; `Conflict` for a secret in use.
     #[boxed]
     pub async fn issue_token(self, new: NewToken) -> Result<TokenSecret> {
-        let Self { caller, user } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, user) = self.parts();
         own_token(actor, user)?;
         let (token, secret) = platform.new_token(user, new)?;
         platform.write(actor, &TokenCreation(token)).await?;
@@ -150,8 +148,7 @@ impl<'p> UserHandle<'p> {
     /// `Forbidden` unless the actor is the user or the platform; `NotFound` for an unknown user.
     #[boxed]
     pub async fn list_tokens(self, page: &'p PageRequest) -> Result<Page<TokenInfo>> {
-        let Self { caller, user } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, user) = self.parts();
         own_token(actor, user)?;
         let tx = platform.read().await?;
         require_user(&tx, user).await?;
@@ -167,8 +164,7 @@ impl<'p> UserHandle<'p> {
     /// `Forbidden` unless the actor is the user or the platform; `NotFound` if the user has no such token.
     #[boxed]
     pub async fn revoke_token(self, token: &'p TokenId) -> Result<()> {
-        let Self { caller, user } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, user) = self.parts();
         own_token(actor, user)?;
         platform.write(actor, &revoke_token(user, token)).await
     }
@@ -181,7 +177,7 @@ impl<'p> Users<'p> {
     /// `Forbidden` for users.
     #[boxed]
     pub async fn list(self, page: &'p PageRequest) -> Result<Page<User>> {
-        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let (platform, ref actor) = self.parts();
         actor.require_platform()?;
         let tx = platform.read().await?;
         let spec = ListSpec::new(tag::USERS, UserRecord::all());
@@ -199,7 +195,7 @@ impl<'p> Users<'p> {
     /// `Forbidden` for users; `NotFound` if no user has the address.
     #[boxed]
     pub async fn by_email(self, email: &'p str) -> Result<User> {
-        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let (platform, ref actor) = self.parts();
         actor.require_platform()?;
         let tx = platform.read().await?;
         let id = match tx.get_value(&UserRecord::by_email(email)).await? {

@@ -39,8 +39,7 @@ impl<'p> Spaces<'p> {
     /// `NotFound` unless the actor is a member.
     #[boxed]
     pub async fn list_deleted(self, page: &'p PageRequest) -> Result<Page<Space>> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         let mut resolver = AccessResolver::new(access::org(&tx, actor, org).await?, actor);
         let (prefix, identity) = (SpaceRecord::deleted_of(org), ListIdentity::new(tag::DELETED_SPACES));

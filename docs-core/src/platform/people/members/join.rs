@@ -28,8 +28,7 @@ impl<'p> MemberHandle<'p> {
     /// `Forbidden` for users; `NotFound` for an unknown organization or user; `Conflict` for the last administrator.
     #[boxed]
     pub async fn put(self, role: Option<Role>) -> Result<()> {
-        let Self { caller, org, user } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, user) = self.parts();
         actor.require_platform()?;
         platform.write(actor, &put_member(org, user, role, platform.now())).await
     }
@@ -45,8 +44,7 @@ impl<'p> UserHandle<'p> {
     /// `Forbidden` for users; `NotFound` for an unknown user, or if no organization claims the domain.
     #[boxed]
     pub async fn join_by_domain(self) -> Result<OrgId> {
-        let Self { caller, user } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, user) = self.parts();
         actor.require_platform()?;
         platform.write(actor, &join_by_domain(user, platform.now())).await
     }

@@ -71,8 +71,7 @@ impl<'p> MemberHandle<'p> {
     /// grants; these give no access any more.
     #[boxed]
     pub async fn remove(self) -> Result<bool> {
-        let Self { caller, org, user } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, user) = self.parts();
         let (of, job) = (ClearMember { org: org.clone(), user: user.clone() }, platform.id());
         let operation = remove_member(actor, &of, &job, platform.now());
         Error::existed(platform.write(actor, &operation).await)

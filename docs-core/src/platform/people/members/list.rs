@@ -45,8 +45,7 @@ impl<'p> Members<'p> {
     /// `Forbidden` for guests.
     #[boxed]
     pub async fn list(self, filter: &'p MemberFilter, page: &'p PageRequest) -> Result<Page<Member>> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         access::org(&tx, actor, org).await?.require(OrgAction::ListPeople)?;
         let walk = Walk::new(org, filter);
