@@ -7,6 +7,7 @@
 //! The methods from noun to noun are in the submodules, the operations in the module of their noun.
 
 pub(in crate::platform) mod addresses;
+mod caller;
 pub(in crate::platform) mod filters;
 pub(in crate::platform) mod list_identities;
 mod of_caller;
@@ -14,53 +15,17 @@ mod of_org;
 mod of_site;
 mod of_space;
 
-use std::fmt;
-
 pub(super) use self::addresses::{ContentAddress, GrantTarget};
 pub(crate) use self::addresses::{RequestRef, SiteRef};
+pub use self::caller::Caller;
 use crate::{
     model::{
         CollectionId, CommentId, CommentReplyId, InviteId, OpenApiSpecVersionId, OrgId, RedirectId,
         SamlProviderId, SectionGroupId, SectionId, ShareLinkId, SiteSpaceId, SpaceId, TeamId, TranslationId,
         UserId,
     },
-    platform::kernel::{
-        actor::{Actor, Visitor},
-        platform::Platform,
-        token_user::TokenUser,
-    },
+    platform::kernel::{actor::Actor, platform::Platform},
 };
-
-/// The platform as used by one caller: the start of every operation.
-///
-/// # Example
-/// ```
-/// # async fn example(platform: &docs_core::Platform, ada: &docs_core::model::UserId) -> docs_core::Result<()> {
-/// let me = platform.as_user(ada);
-/// println!("{}", me.current_user().await?.display_name);
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Copy)]
-pub struct Caller<'p> {
-    pub(super) platform: &'p Platform,
-    who: Who<'p>,
-}
-
-/// Borrowed form of [`Actor`](crate::platform::Actor).
-#[derive(Clone, Copy, Debug)]
-enum Who<'p> {
-    User(&'p UserId),
-    Token(&'p TokenUser),
-    Platform,
-    Visitor(&'p Visitor),
-}
-
-impl fmt::Debug for Caller<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Caller").field(&self.who).finish()
-    }
-}
 
 /// Defines a noun: a type with the fields that address it.
 macro_rules! nouns {
@@ -74,7 +39,7 @@ macro_rules! nouns {
 
         impl<'p> $name<'p> {
             /// The platform, the actor and the fields, with which each operation begins.
-            #[allow(dead_code, reason = "some nouns only lead to others")]
+            #[allow(dead_code, reason = "some nouns have no operations of their own")]
             pub(super) fn parts(self) -> (&'p Platform, Actor, $($type),*) {
                 (self.caller.platform, self.caller.actor(), $(self.$field),*)
             }

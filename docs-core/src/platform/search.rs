@@ -88,7 +88,7 @@ impl<'p> SpaceHandle<'p> {
         drop(tx);
         let scope = Scope::Spaces(BTreeSet::from([space.clone()]));
         let tenant = access.space().organization.as_str();
-        let mut walk = Walk::new(list_identities::search_of_space(space), (query, scope, tenant), page)?;
+        let mut walk = Walk::new(list_identities::search_of_space(space), query, scope, tenant, page)?;
         let index = platform.searchable_index().await?;
         let mut items = Vec::new();
         while let Some(ask) = walk.next(items.len()) {
@@ -122,7 +122,7 @@ impl<'p> OrgHandle<'p> {
         let access = access::org(&tx, actor, org).await?;
         let scope = range::spaces_of(&tx, access, actor).await?;
         drop(tx);
-        let walk = Walk::new(list_identities::search_of_org(org), (query, scope, org.as_str()), page)?;
+        let walk = Walk::new(list_identities::search_of_org(org), query, scope, org.as_str(), page)?;
         platform.search_spaces(actor, org, walk, Audience::Members).await
     }
 }
@@ -159,7 +159,7 @@ impl<'p> SiteHandle<'p> {
         };
         let list = list_identities::search_of_site(&site.id, &spaces);
         let scope = Scope::Spaces(spaces.clone());
-        let walk = Walk::new(list, (&search.query, scope, site.id.as_str()), page)?;
+        let walk = Walk::new(list, &search.query, scope, site.id.as_str(), page)?;
         platform.search_spaces(actor, at.org, walk, audience).await
     }
 }
@@ -435,7 +435,9 @@ enum End {
 impl Walk {
     fn new(
         list: ListIdentity,
-        (text, scope, tenant): (&SearchText, Scope, &str),
+        text: &SearchText,
+        scope: Scope,
+        tenant: &str,
         page: &PageRequest,
     ) -> Result<Self> {
         let limit = checked_limit(page)?;

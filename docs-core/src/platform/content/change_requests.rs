@@ -20,7 +20,7 @@ use crate::{
     },
     platform::{
         access,
-        kernel::{actor::Actor, platform::Platform, request::Right},
+        kernel::{actor::Actor, platform::Platform, request::Right, write::MAX_MOVES},
         nouns::{ChangeRequestHandle, ChangeRequests, RequestRef, filters::RequestFilter, list_identities},
     },
     policy::{SpaceAccess, SpaceAction},
@@ -30,9 +30,6 @@ use crate::{
         topic,
     },
 };
-
-/// Maximum number of times a merge restarts because the head of the space moved.
-const MAX_MOVES: usize = 10;
 
 impl<'p> ChangeRequests<'p> {
     /// Lists the change requests of a space, newest first.

@@ -30,7 +30,12 @@ use crate::{
             read::Shown,
             revisions,
         },
-        kernel::{actor::Actor, platform::Platform, request::Right, write::at_once},
+        kernel::{
+            actor::Actor,
+            platform::Platform,
+            request::Right,
+            write::{MAX_MOVES, at_once},
+        },
         nouns::{ChangeRequestHandle, RequestRef},
     },
     policy::SpaceAction,
@@ -42,8 +47,6 @@ use crate::{
 
 /// Maximum number of files that one request may fetch from URLs.
 pub(in crate::platform) const MAX_FETCHES: usize = 20;
-/// Maximum number of attempts of an edit while the content of the request keeps changing.
-const MAX_MOVES: usize = 10;
 
 impl<'p> ChangeRequestHandle<'p> {
     /// Changes the content of a change request: all changes in order, or none, as one new revision.

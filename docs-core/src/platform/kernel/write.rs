@@ -10,6 +10,9 @@ use crate::{
     store::{Answers, KINDS, Logged, Operation, Receipt, WriteContext, Written},
 };
 
+/// Maximum number of attempts of a write that was prepared for a certain head, while the head keeps moving.
+pub(in crate::platform) const MAX_MOVES: usize = 10;
+
 /// A result of an operation that can be stored and replayed to a repeated request.
 pub(crate) trait Answer: Serialize + DeserializeOwned + Send + Sync {}
 

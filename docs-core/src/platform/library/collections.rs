@@ -67,7 +67,7 @@ impl<'p> Collections<'p> {
         // The total count is returned only to actors who may see all collections.
         let all = reach == Reach::Nested && access.require(OrgAction::Administrate).is_ok();
         let mut resolver = AccessResolver::new(access, actor);
-        let mut walk = Walk::new(Parent::Top(org), (Wanted::Collections, reach), page)?;
+        let mut walk = Walk::new(Parent::Top(org), Wanted::Collections, reach, page)?;
         while let Some(met) = walk.next(&tx).await? {
             let seen = seen_collections(&tx, &mut resolver, &met).await?;
             for (met, access) in met.iter().zip(seen) {
@@ -123,7 +123,7 @@ impl<'p> CollectionHandle<'p> {
         let tx = platform.read().await?;
         let org = access::collection(&tx, actor, id).await?.collection().organization.clone();
         let resolver = AccessResolver::new(access::org(&tx, actor, &org).await?, actor);
-        let walk = Walk::new(Parent::In(id), (Wanted::Spaces, Reach::Direct), page)?;
+        let walk = Walk::new(Parent::In(id), Wanted::Spaces, Reach::Direct, page)?;
         platform.walked_spaces(&tx, resolver, walk, None).await
     }
 

@@ -64,7 +64,7 @@ impl<'p> Spaces<'p> {
             Ok(_) => u64::try_from(tx.number(&SpaceRecord::count_in(org)).await?).ok(),
             Err(_) => None,
         };
-        let walk = Walk::new(Parent::Top(org), (Wanted::Spaces, Reach::Nested), page)?;
+        let walk = Walk::new(Parent::Top(org), Wanted::Spaces, Reach::Nested, page)?;
         platform.walked_spaces(&tx, AccessResolver::new(access, actor), walk, count).await
     }
 

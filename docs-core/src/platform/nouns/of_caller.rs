@@ -2,7 +2,7 @@
 
 use super::{
     Caller, CollectionHandle, CommentHandle, ContentAddress, ContentHandle, GrantTarget, OrgHandle, Orgs,
-    Permissions, RequestRef, SpaceHandle, UserHandle, Users, Who, addresses::Thread,
+    Permissions, RequestRef, SpaceHandle, UserHandle, Users, addresses::Thread, caller::Who,
 };
 use crate::{
     model::{CollectionId, ContentTarget, OrgId, SpaceId, UserId},

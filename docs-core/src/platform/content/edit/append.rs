@@ -18,7 +18,7 @@ use crate::{
             content_of::{ContentOf, Version},
             platform::Platform,
             storing::StoringSince,
-            write::Answer,
+            write::{Answer, MAX_MOVES},
         },
         library::head::{move_head, require_live},
     },
@@ -29,9 +29,6 @@ use crate::{
         records::{ChangeRequestRecord, RevisionRecord, SpaceRecord},
     },
 };
-
-/// Maximum number of attempts while the content keeps changing.
-const MAX_MOVES: usize = 10;
 
 /// Content to add to, as of one snapshot.
 pub(in crate::platform) struct Target {

@@ -23,7 +23,7 @@ use crate::{
     model::{JobProgress, JobResult, JobStage, Timestamp, TranslationId},
     platform::{
         jobs::{Effect, Job, Progress, Run},
-        kernel::{actor::Actor, platform::Platform, storing::StoringSince},
+        kernel::{actor::Actor, platform::Platform, storing::StoringSince, write::MAX_MOVES},
         library::follow::translations::TranslateSpace,
     },
     ports::TranslateError,
@@ -34,8 +34,6 @@ use crate::{
     },
 };
 
-/// Attempts to store a result while the target is edited concurrently.
-const MAX_MOVES: usize = 10;
 /// Pages that are translated in one batch.
 const PAGES_AT_ONCE: usize = 20;
 /// Maximum size of the text in bytes in a batch of several pages.

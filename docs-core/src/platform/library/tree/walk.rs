@@ -81,7 +81,8 @@ impl<T> Walk<T> {
     /// `Invalid` for a limit that is too large, and for a cursor that is malformed or of another list.
     pub(in crate::platform) fn new(
         parent: Parent<'_>,
-        (wanted, reach): (Wanted, Reach),
+        wanted: Wanted,
+        reach: Reach,
         request: &PageRequest,
     ) -> Result<Self> {
         let limit = checked_limit(request)?;

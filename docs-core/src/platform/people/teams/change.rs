@@ -165,7 +165,7 @@ pub(super) async fn team_members_update(
     let places = tx.get_many::<TeamMemberRecord>(&keys).await?;
     for (user, old) in users.into_iter().zip(places) {
         match (wanted.get(user), old) {
-            (Some(role), old) => put(tx, team, (user, *role, now), old.as_deref())?,
+            (Some(role), old) => put(tx, team, user, *role, now, old.as_deref())?,
             (None, Some(old)) => tx.delete(&*old),
             (None, None) => {}
         }
@@ -189,7 +189,7 @@ pub(super) async fn set_team_member(
     let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, user)).await?;
     member.ok_or_else(|| Error::not_found("member"))?;
     let old: Option<Arc<TeamMemberRecord>> = tx.get(&TeamMemberRecord::at(id, user)).await?;
-    put(tx, team, (user, place.role, now), old.as_deref())
+    put(tx, team, user, place.role, now, old.as_deref())
 }
 
 #[operation("team_member_remove")]
@@ -211,7 +211,9 @@ pub(super) async fn remove_team_member(
 fn put(
     tx: &mut Tx,
     team: &TeamRecord,
-    (user, role, now): (&UserId, Option<TeamRole>, Timestamp),
+    user: &UserId,
+    role: Option<TeamRole>,
+    now: Timestamp,
     old: Option<&TeamMemberRecord>,
 ) -> Result<()> {
     match (old, role) {
