@@ -1,29 +1,28 @@
 //! Operations on change requests.
 
-mod operations;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-use std::{collections::BTreeSet, sync::Arc};
-
+use async_trait::async_trait;
 use docs_macros::boxed;
 
-pub(in crate::platform) use self::operations::new_request;
-use self::operations::{
-    ChangeRequestCreation, ChangeRequestUpdate, MergeChangeRequest, PullChangeRequest, Sides,
-};
 use crate::{
     Error, Result,
     content::{Conflict, ConflictNote, Merged, Subject, ThreeWay, clash_field},
     model::{
-        ChangeRequest, ChangeRequestId, ChangeRequestObject, ChangeRequestStatus, ChangeRequestUrls,
-        ConflictSubject, CreateChangeRequest, MergeConflict, MergeOutcome, MergeResult, PageId, RevisionId,
-        SpaceId, UpdateChangeRequest, UpdateOutcome, UpdateResult, UserId,
+        self, ChangeRequest, ChangeRequestId, ChangeRequestObject, ChangeRequestStatus, ChangeRequestUrls,
+        ConflictSubject, CreateChangeRequest, JobId, MergeConflict, MergeOutcome, MergeResult, PageId,
+        RevisionId, SpaceId, Timestamp, UpdateChangeRequest, UpdateOutcome, UpdateResult, UserId,
     },
     platform::{
         access,
         kernel::{actor::Actor, platform::Platform, request::Right, write::MAX_MOVES},
+        library::{follow::git, head::move_head},
         nouns::{ChangeRequestHandle, ChangeRequests, RequestRef, filters::RequestFilter, list_identities},
     },
-    policy::{SpaceAccess, SpaceAction},
+    policy::{SpaceAccess, SpaceAction, SpaceProof},
     store::{
         Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Tx, Value,
         records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord, counter, linked_id},
@@ -397,6 +396,189 @@ fn shown_conflicts(merged: &Merged) -> Vec<MergeConflict> {
 /// Publishes on the feed that the head of a change request moved.
 pub(in crate::platform) fn feed_head(tx: &mut Tx, request: &ChangeRequestRecord) {
     tx.feed(topic::HEAD, KeyBuf::new("head").part(request.space.as_str()).part(request.id.as_str()).key());
+}
+
+/// A space and a change request as they were read for a merge.
+struct Sides {
+    space: Arc<SpaceRecord>,
+    request: Arc<ChangeRequestRecord>,
+    action: SpaceAction,
+}
+
+impl Sides {
+    /// Reads both again and checks the right; `None` if one of the heads moved.
+    async fn again(&self, tx: &Tx, actor: &Actor) -> Result<Option<(SpaceProof, Arc<ChangeRequestRecord>)>> {
+        let access = access::space(tx, actor, &self.space.id).await?;
+        let proof = access.require(self.action)?;
+        let request = find(tx, &self.space.id, self.request.id.as_str()).await?;
+        require_living(&request)?;
+        let same = proof.space().head == self.space.head && request.head == self.request.head;
+        Ok(same.then_some((proof, request)))
+    }
+}
+
+struct ChangeRequestCreation {
+    actor: Actor,
+    by: UserId,
+    space: SpaceId,
+    id: ChangeRequestId,
+    new: CreateChangeRequest,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for ChangeRequestCreation {
+    type Out = ();
+    const NAME: &'static str = "change_request_create";
+
+    fn hot(&self) -> Vec<Key> {
+        vec![ChangeRequestRecord::last_number(&self.space)]
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let proof = access::space(tx, &self.actor, &self.space).await?.require(SpaceAction::Edit)?;
+        let space = proof.space();
+        let record = ChangeRequestRecord {
+            subject: self.new.subject.clone().unwrap_or_default(),
+            agent_task: self.new.agent_task_id.as_ref().map(ToString::to_string),
+            ..new_request(tx, space, &self.id, &self.by, self.now).await?
+        };
+        tx.create(record);
+        Ok(())
+    }
+}
+
+/// Creates a draft with the current content of its space and the next number of the space.
+pub(in crate::platform) async fn new_request(
+    tx: &mut Tx,
+    space: &SpaceRecord,
+    id: &ChangeRequestId,
+    by: &UserId,
+    now: Timestamp,
+) -> Result<ChangeRequestRecord> {
+    let last = ChangeRequestRecord::last_number(&space.id);
+    let number = tx.number(&last).await? + 1;
+    tx.put_value(last, Value::Int(number));
+    let mut record = ChangeRequestRecord {
+        id: id.clone(),
+        space: space.id.clone(),
+        number: u64::try_from(number).map_err(Error::internal)?,
+        status: ChangeRequestStatus::Draft,
+        subject: model::Subject::default(),
+        agent_task: None,
+        created_by: by.clone(),
+        created_at: now,
+        updated_at: now,
+        head: space.head.clone(),
+        root: space.root,
+        initial: space.head.clone(),
+        ancestor: None,
+        base_root: space.root,
+        merged: None,
+        contributors: Vec::new(),
+        contributions: BTreeMap::new(),
+    };
+    record.contribute(by, now);
+    Ok(record)
+}
+
+struct ChangeRequestUpdate {
+    actor: Actor,
+    space: SpaceId,
+    name: String,
+    change: UpdateChangeRequest,
+    /// Id for the job that unblocks work waiting for the request.
+    job: JobId,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for ChangeRequestUpdate {
+    type Out = ();
+    const NAME: &'static str = "change_request_update";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let access = access::space(tx, &self.actor, &self.space).await?;
+        access.require(SpaceAction::Edit)?;
+        let old = find(tx, &self.space, &self.name).await?;
+        require_own(&access, &self.actor, &old)?;
+        let mut new = ChangeRequestRecord::clone(&old);
+        if let Some(status) = self.change.status {
+            if old.status == ChangeRequestStatus::Merged {
+                return Err(Error::conflict("status: cannot change after a merge"));
+            }
+            new.status = status.into();
+        }
+        new.subject = self.change.subject.clone().unwrap_or(new.subject);
+        if new != *old {
+            new.updated_at = self.now.later_than(old.updated_at);
+            let new = tx.put(&*old, new)?;
+            if !is_living(new.status) {
+                git::settled(tx, access.space(), &new.id, self.job.clone(), self.now).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Stores a merge; `Out` is `false` if one of the heads had moved.
+struct MergeChangeRequest {
+    actor: Actor,
+    at: Sides,
+    revision: RevisionRecord,
+    /// Id for the job that unblocks work waiting for the request.
+    job: JobId,
+}
+
+#[async_trait]
+impl Operation for MergeChangeRequest {
+    type Out = bool;
+    const NAME: &'static str = "change_request_merge";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let Some((proof, old)) = self.at.again(tx, &self.actor).await? else { return Ok(false) };
+        let now = self.revision.created_at;
+        move_head(tx, &proof, self.revision.clone()).await?;
+        let new = ChangeRequestRecord {
+            status: ChangeRequestStatus::Merged,
+            merged: Some(self.revision.id.clone()),
+            updated_at: now.later_than(old.updated_at),
+            ..ChangeRequestRecord::clone(&old)
+        };
+        let new = tx.put(&*old, new)?;
+        git::settled(tx, proof.space(), &new.id, self.job.clone(), now).await?;
+        Ok(true)
+    }
+}
+
+/// Stores an update; `Out` is `false` if one of the heads had moved.
+struct PullChangeRequest {
+    actor: Actor,
+    at: Sides,
+    revision: RevisionRecord,
+}
+
+#[async_trait]
+impl Operation for PullChangeRequest {
+    type Out = bool;
+    const NAME: &'static str = "change_request_pull";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let Some((proof, old)) = self.at.again(tx, &self.actor).await? else { return Ok(false) };
+        let space = proof.space();
+        let new = ChangeRequestRecord {
+            head: self.revision.id.clone(),
+            root: self.revision.root,
+            ancestor: Some(space.head.clone()),
+            base_root: space.root,
+            updated_at: self.revision.created_at.later_than(old.updated_at),
+            ..ChangeRequestRecord::clone(&old)
+        };
+        tx.create(self.revision.clone());
+        feed_head(tx, &old);
+        tx.put(&*old, new)?;
+        Ok(true)
+    }
 }
 
 #[cfg(test)]

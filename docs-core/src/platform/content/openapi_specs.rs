@@ -4,7 +4,6 @@
 //! to process it starts a new round, and only the job of the latest round has an effect. The last source that was put
 //! therefore determines the final state.
 
-mod change;
 mod content;
 mod detail;
 pub(in crate::platform) mod fetch;
@@ -14,38 +13,38 @@ mod source;
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use docs_macros::boxed;
+use serde::{Deserialize, Serialize};
 
-use self::change::{SpecChange, SpecCreation, SpecDeletion, SpecPut};
 pub use self::detail::{
     BodyDetail, FieldDetail, OperationDetail, ParameterDetail, ResponseDetail, ShownSpec, SpecDetail,
     SpecSubject,
 };
-pub(in crate::platform) use self::{change::PurgeSpec, shown::MAX_SHOWN};
+use self::process::ProcessSpec;
+pub(in crate::platform) use self::shown::MAX_SHOWN;
 use crate::{
     Error, Result,
     model::{
-        CreateOpenApiSpec, OpenApiSpec, OpenApiSpecContent, OpenApiSpecId, OpenApiSpecObject,
+        CreateOpenApiSpec, JobId, OpenApiSpec, OpenApiSpecContent, OpenApiSpecId, OpenApiSpecObject,
         OpenApiSpecPermissions, OpenApiSpecSlug, OpenApiSpecUrls, OpenApiSpecVersion, OrgId, PutOpenApiSpec,
-        SpecVisibility, UpdateOpenApiSpec,
+        SpecProcessingState, SpecVisibility, Timestamp, UpdateOpenApiSpec,
     },
     platform::{
         access,
+        jobs::{Effect, Job, Payload, Purge, Run},
         kernel::{actor::Actor, platform::Platform, request::Right},
         nouns::{OpenApiSpecHandle, OpenApiSpecVersionHandle, OpenApiSpecs, list_identities::tag},
     },
     policy::{OrgAccess, OrgAction},
     store::{
-        Key, ListSpec, Lister, Page, PageRequest, Tx,
+        Entity as _, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, jobs,
         records::{OpenApiSpecRecord, OpenApiSpecVersionRecord, StoredSpecSource, linked_id},
     },
 };
 
 /// Maximum number of specifications of an organization.
 pub(in crate::platform) const MAX_SPECS: i64 = 500;
-/// Maximum number of versions of a specification. A new version replaces the oldest.
-pub(in crate::platform) const MAX_VERSIONS: i64 = 100;
-
 impl<'p> OpenApiSpecs<'p> {
     /// Lists the OpenAPI specifications of an organization, oldest first.
     ///
@@ -150,7 +149,7 @@ impl<'p> OpenApiSpecHandle<'p> {
                 Box::pin(platform.spec_seen(done.tx, actor, org, put.record.slug.as_str()))
             });
             match done.await {
-                Err(error) if error.message() == change::ANOTHER => {}
+                Err(error) if error.message() == ANOTHER => {}
                 done => return done,
             }
         }
@@ -371,4 +370,184 @@ pub(in crate::platform) async fn read_spec(
     access.require(OrgAction::ReadSpecs)?;
     let spec = find(tx, org, slug).await?.ok_or_else(|| Error::not_found("OpenAPI specification"))?;
     Ok((access, spec))
+}
+
+/// The message of a write that raced with the creation or deletion of the specification.
+const ANOTHER: &str = "the specification was created or deleted during the request; try again";
+/// Versions that one transaction of a purge removes.
+const PURGE_CHUNK: u32 = 20;
+
+impl Platform {
+    /// Returns a new specification that waits to be processed.
+    fn new_spec(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        id: OpenApiSpecId,
+        slug: OpenApiSpecSlug,
+        source: StoredSpecSource,
+    ) -> OpenApiSpecRecord {
+        let now = self.now();
+        OpenApiSpecRecord {
+            id,
+            organization: org.clone(),
+            slug,
+            source,
+            round: 1,
+            state: SpecProcessingState::Pending,
+            visibility: SpecVisibility::default(),
+            last_version: None,
+            last_processed_at: None,
+            error_code: None,
+            errors: Vec::new(),
+            created_by: actor.user().cloned(),
+            created_at: now,
+            updated_at: now,
+        }
+    }
+}
+
+/// Creates a specification and enqueues the job of its first round.
+async fn create(tx: &mut Tx, record: &OpenApiSpecRecord) -> Result<()> {
+    if tx.number(&OpenApiSpecRecord::count_in(&record.organization)).await? >= MAX_SPECS {
+        return Err(Error::conflict(format!(
+            "an organization must have at most {MAX_SPECS} OpenAPI specifications; delete one first"
+        )));
+    }
+    tx.create(record.clone());
+    enqueue(tx, record, record.created_at).await
+}
+
+async fn enqueue(tx: &mut Tx, spec: &OpenApiSpecRecord, now: Timestamp) -> Result<()> {
+    let job = ProcessSpec { spec: spec.id.clone(), round: spec.round }.job(now)?;
+    jobs::enqueue(tx, now, job).await
+}
+
+struct SpecCreation {
+    actor: Actor,
+    record: OpenApiSpecRecord,
+}
+
+#[async_trait]
+impl Operation for SpecCreation {
+    type Out = ();
+    const NAME: &'static str = "openapi_spec_create";
+
+    fn taken(&self, _: &Key) -> Error {
+        Error::conflict("slug: is in use by another OpenAPI specification of the organization")
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        access::org(tx, &self.actor, &self.record.organization).await?.require(OrgAction::CreateContent)?;
+        create(tx, &self.record).await
+    }
+}
+
+/// Replaces the source of a specification, or creates the specification.
+struct SpecPut {
+    actor: Actor,
+    /// The record to store if the specification is new.
+    record: OpenApiSpecRecord,
+}
+
+#[async_trait]
+impl Operation for SpecPut {
+    type Out = ();
+    const NAME: &'static str = "openapi_spec_put";
+
+    fn taken(&self, _: &Key) -> Error {
+        Error::conflict(ANOTHER)
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let org = &self.record.organization;
+        access::org(tx, &self.actor, org).await?.require(OrgAction::CreateContent)?;
+        let Some(old) = find(tx, org, self.record.slug.as_str()).await? else {
+            // The text was stored for a specification that no longer exists.
+            return create(tx, &self.record).await;
+        };
+        if old.id != self.record.id {
+            return Err(Error::conflict(ANOTHER));
+        }
+        let new = OpenApiSpecRecord {
+            source: self.record.source.clone(),
+            round: old.round + 1,
+            state: SpecProcessingState::Pending,
+            updated_at: self.record.created_at,
+            ..OpenApiSpecRecord::clone(&old)
+        };
+        let new = tx.put(&*old, new)?;
+        enqueue(tx, &new, self.record.created_at).await
+    }
+}
+
+/// Changes the visibility of a specification.
+struct SpecChange {
+    actor: Actor,
+    org: OrgId,
+    slug: String,
+    visibility: SpecVisibility,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for SpecChange {
+    type Out = ();
+    const NAME: &'static str = "openapi_spec_update";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (access, old) = read_spec(tx, &self.actor, &self.org, &self.slug).await?;
+        access.require(OrgAction::CreateContent)?;
+        if old.visibility != self.visibility {
+            let (visibility, updated_at) = (self.visibility, self.now);
+            tx.put(&*old, OpenApiSpecRecord { visibility, updated_at, ..OpenApiSpecRecord::clone(&old) })?;
+        }
+        Ok(())
+    }
+}
+
+/// Deletes a specification. A job removes its versions in batches.
+struct SpecDeletion {
+    actor: Actor,
+    org: OrgId,
+    slug: String,
+    now: Timestamp,
+    job: JobId,
+}
+
+#[async_trait]
+impl Operation for SpecDeletion {
+    type Out = ();
+    const NAME: &'static str = "openapi_spec_delete";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (access, old) = read_spec(tx, &self.actor, &self.org, &self.slug).await?;
+        access.require(OrgAction::CreateContent)?;
+        tx.delete(&*old);
+        let purge = PurgeSpec { spec: old.id.clone() };
+        jobs::enqueue(tx, self.now, purge.about(&self.job, &old.id, self.now)?).await
+    }
+}
+
+/// The job that removes the versions of a deleted specification. A later garbage collection removes their objects.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct PurgeSpec {
+    spec: OpenApiSpecId,
+}
+
+impl Payload for PurgeSpec {
+    const KIND: &'static str = "openapi_spec_purge";
+}
+
+#[async_trait]
+impl Purge for PurgeSpec {
+    async fn purge_some(&self, tx: &mut Tx) -> Result<bool> {
+        let spec: Option<Arc<OpenApiSpecRecord>> = tx.get(&OpenApiSpecRecord::at(&self.spec)).await?;
+        if spec.is_some() {
+            return Ok(false);
+        }
+        let rows = tx.below(&OpenApiSpecVersionRecord::of_spec(&self.spec), PURGE_CHUNK).await?;
+        tx.delete_all::<OpenApiSpecVersionRecord>(&OpenApiSpecVersionRecord::named_by_all(&rows)).await?;
+        Ok(rows.len() == PURGE_CHUNK as usize)
+    }
 }

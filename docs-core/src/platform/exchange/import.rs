@@ -13,14 +13,11 @@ use async_trait::async_trait;
 use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 
+pub(in crate::platform) use self::gather::Gathered;
 use self::gather::Gather;
 use crate::{
     Error, Result,
-    content::{Edit, NewBody},
-    model::{
-        ImportContent, ImportContentResult, ImportContentSource as Source, JobStage, UserId, check_page_size,
-        redacted,
-    },
+    model::{ImportContent, ImportContentResult, ImportContentSource as Source, JobStage, UserId, redacted},
     platform::{
         content::edit::append::{Append, Target},
         jobs::{Effect, Job, Payload, Run, unpanicked},
@@ -33,64 +30,6 @@ use crate::{
     policy::SpaceAction,
     ports::DocumentFormat,
 };
-
-/// Bytes of memory for the data of an archive, a Word file or a repository whose size is not known yet: fetched,
-/// unpacked and converted.
-pub(in crate::platform) const UNKNOWN_IMPORT: u64 = 96 << 20;
-/// Bytes of memory for the conversion of another document.
-const UNKNOWN_DOCUMENT: u64 = 24 << 20;
-/// The supported sources, for error messages.
-const SUPPORTED: &str = "website, html, markdown, docx, zip, github-wiki";
-
-/// The items of an import, ready to be applied to any content of the space.
-#[derive(Default)]
-pub(in crate::platform) struct Gathered {
-    /// Files, then pages, parents before their children.
-    pub(in crate::platform) edits: Vec<Edit>,
-    /// The number of included pages and files.
-    pub(in crate::platform) imported: u64,
-    /// The number of found pages and files, including those that were left out.
-    pub(in crate::platform) total: u64,
-    /// Omissions and interpretations that the author may not expect.
-    pub(in crate::platform) warnings: Vec<String>,
-}
-
-impl Gathered {
-    /// Adds a page that was counted as imported, or a reusable content. A text over the size limit is omitted, its
-    /// page is no longer counted, and the import continues.
-    fn push_text(&mut self, mut edit: Edit) {
-        let (body, counted) = match &mut edit {
-            Edit::InsertPage(page) => (Some(&mut page.body), 1),
-            Edit::PutReusable { fields, .. } => (fields.body.as_mut(), 0),
-            _ => (None, 0),
-        };
-        if let Some(body) = body
-            && let NewBody::Text(text) = &*body
-            && let Err(error) = check_page_size(text)
-        {
-            tracing::debug!(%error, "import page without its text");
-            *body = NewBody::Empty;
-            self.imported = self.imported.saturating_sub(counted);
-        }
-        self.edits.push(edit);
-    }
-
-    fn size(&self) -> ImportSize {
-        let text_bytes = |edit: &Edit| match edit {
-            Edit::InsertPage(page) => text_bytes(&page.body),
-            Edit::PutReusable { fields, .. } => fields.body.as_ref().map_or(0, text_bytes),
-            _ => 0,
-        };
-        ImportSize { text_bytes: self.edits.iter().map(text_bytes).sum(), items: self.edits.len() as u64 }
-    }
-}
-
-const fn text_bytes(body: &NewBody) -> u64 {
-    match body {
-        NewBody::Text(text) => text.len() as u64,
-        NewBody::Empty | NewBody::Stored(_) => 0,
-    }
-}
 
 impl<'p> ContentHandle<'p> {
     /// Imports documents into the live content of a space or into a change request.
@@ -115,11 +54,11 @@ impl<'p> ContentHandle<'p> {
             let by = actor.require_user()?.clone();
             let target = platform.append_target(actor, of).await?;
             let gather = Gather::new(platform, target.space())?;
-            check_source(request.source)?;
+            let reader = Reader::of(request.source)?;
             let what = ImportRun { url: redacted(request.url.as_str()).into_owned(), source: request.source };
             let mut run = platform.begin_listed(&what, of.space.as_str(), &by).await?;
             let leased = run.job.clone();
-            let importing = Importing { actor, by: &by, of, target: &target, gather };
+            let importing = Importing { actor, by: &by, of, target: &target, gather, reader };
             let doing = unpanicked(importing.run(platform, &request, &mut run));
             let done = platform.while_leased(&leased, doing).await;
             platform.end_listed(run, done).await
@@ -155,6 +94,7 @@ struct Importing<'a> {
     of: &'a ContentOf,
     target: &'a Target,
     gather: Gather<'a>,
+    reader: Reader,
 }
 
 impl Importing<'_> {
@@ -167,16 +107,11 @@ impl Importing<'_> {
         let mut progress = run.progress(platform);
         progress.stage(JobStage::DocumentFetch).await?;
         let (gather, url) = (&self.gather, request.url.as_str());
-        let gathered = match request.source {
-            Source::Website => gather.website(url).await?,
-            Source::Html => gather.document(url, DocumentFormat::Html).await?,
-            Source::Markdown => gather.document(url, DocumentFormat::Markdown).await?,
-            Source::Docx => gather.document(url, DocumentFormat::Docx).await?,
-            Source::Zip => gather.archive(url).await?,
-            Source::GithubWiki => gather.wiki(url).await?,
-            unsupported @ (Source::Confluence | Source::Notion | Source::GoogleDocs) => {
-                return Err(not_imported(unsupported));
-            }
+        let gathered = match self.reader {
+            Reader::Website => gather.website(url).await?,
+            Reader::Document(format) => gather.document(url, format).await?,
+            Reader::Archive => gather.archive(url).await?,
+            Reader::Wiki => gather.wiki(url).await?,
         };
         gather.memory.lock().await.settle(gathered.size().bytes()).await;
         progress.stage(JobStage::Finalize).await?;
@@ -197,20 +132,33 @@ impl Importing<'_> {
     }
 }
 
-/// Rejects unsupported sources before the job is created.
-fn check_source(source: Source) -> Result<()> {
-    match source {
-        Source::Confluence | Source::Notion | Source::GoogleDocs => Err(not_imported(source)),
-        Source::Website
-        | Source::Html
-        | Source::Markdown
-        | Source::Docx
-        | Source::Zip
-        | Source::GithubWiki => Ok(()),
-    }
+/// The reader of a source.
+#[derive(Clone, Copy)]
+enum Reader {
+    Website,
+    Document(DocumentFormat),
+    Archive,
+    Wiki,
 }
 
-fn not_imported(source: Source) -> Error {
-    let what = format!("`{}` is not supported by this server; use {SUPPORTED}", source.as_str());
-    Error::invalid("source", what)
+/// The supported sources with their readers.
+const READERS: [(Source, Reader); 6] = [
+    (Source::Website, Reader::Website),
+    (Source::Html, Reader::Document(DocumentFormat::Html)),
+    (Source::Markdown, Reader::Document(DocumentFormat::Markdown)),
+    (Source::Docx, Reader::Document(DocumentFormat::Docx)),
+    (Source::Zip, Reader::Archive),
+    (Source::GithubWiki, Reader::Wiki),
+];
+
+impl Reader {
+    /// Returns the reader of a source, or an error that lists the supported sources.
+    fn of(source: Source) -> Result<Self> {
+        let found = READERS.into_iter().find(|(supported, _)| *supported == source);
+        found.map(|(_, reader)| reader).ok_or_else(|| {
+            let supported = READERS.map(|(source, _)| source.as_str()).join(", ");
+            let what = format!("`{}` is not supported by this server; use {supported}", source.as_str());
+            Error::invalid("source", what)
+        })
+    }
 }

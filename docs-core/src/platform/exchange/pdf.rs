@@ -5,37 +5,41 @@
 //! never in memory as a whole.
 
 mod book;
-mod job;
 mod pieces;
 mod refs;
 mod values;
 
 use std::{
-    collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-pub(in crate::platform) use self::job::PdfWork;
-use self::pieces::Manifest;
+pub(in crate::platform) use self::book::MAX_PAGES;
+pub use self::{book::PdfPart, pieces::PdfFile};
+use self::{
+    book::{Shown, chosen},
+    pieces::{Manifest, Pieces},
+};
 use crate::{
     Error, ErrorKind, Result,
-    content::{PageKind, PageTree, TreePage, View, slugify},
-    model::{ChangeRequestId, JobId, PageId, PdfLink, SpaceId, Timestamp},
+    content::{PageTree, slugify},
+    model::{ChangeRequestId, JobId, JobStage, PageId, PdfLink, SpaceId, SpaceTitle, Timestamp},
     platform::{
         content::{change_requests, files::Bearer},
+        jobs::{Effect, Job, Payload, Run},
         kernel::platform::Platform,
         nouns::ContentHandle,
     },
-    ports::Pdf,
+    ports::{Pdf, PdfError},
     store::{
-        FeedPos, Hash,
-        jobs::{self, JobRecord, JobState},
+        FeedPos, Hash, Operation, Tx,
+        jobs::{self, Audience, JobRecord, JobState, NewJob},
         records::{ChangeRequestRecord, SpaceRecord},
         topic,
     },
@@ -46,8 +50,6 @@ pub const PDF_WINDOW: Duration = Duration::from_secs(60 * 60);
 /// The period of reuse of a completed file. Its pieces are unreferenced objects, which are garbage-collected some time
 /// later than this.
 pub(in crate::platform) const PDF_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
-/// Maximum number of pages of a PDF.
-pub(in crate::platform) const MAX_PAGES: usize = 5_000;
 /// The delay after which a client repeats a request for a pending file.
 const ASK_AGAIN: Duration = Duration::from_secs(2);
 /// Job events that are read in one batch.
@@ -57,15 +59,6 @@ const _: () = assert!(
     PDF_KEPT.as_secs() * 2 < crate::platform::kernel::storing::UNTOUCHED.num_seconds().unsigned_abs()
 );
 
-/// The part of a content that becomes a PDF.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PdfPart {
-    /// The page to show with its descendants, or everything if absent.
-    pub page: Option<PageId>,
-    /// Shows only the page itself, without its descendants.
-    pub only: bool,
-}
-
 /// The state of the PDF at an address.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,19 +66,6 @@ pub enum PdfAnswer {
     Ready(PdfFile),
     /// The file is pending. Repeat the request after this time.
     Pending(Duration),
-}
-
-/// A PDF file without its bytes, which [`Platform::pdf_piece`] reads.
-#[non_exhaustive]
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PdfFile {
-    pub name: String,
-    /// The size in bytes.
-    pub size: u64,
-    /// A hash of the content.
-    pub tag: Hash,
-    domain: String,
-    pieces: Arc<[Hash]>,
 }
 
 /// The sealed content of an address. Nothing is stored for it.
@@ -308,7 +288,7 @@ impl Platform {
 
     /// Enqueues the job that makes a file, unless another request did so concurrently.
     async fn enqueue_pdf(&self, work: PdfWork, before: Option<JobId>) -> Result<()> {
-        let enqueue = job::EnqueuePdf { id: self.id(), work, before, now: self.now() };
+        let enqueue = EnqueuePdf { id: self.id(), work, before, now: self.now() };
         self.upkeep(&enqueue).await.map_err(|error| match error.kind() {
             ErrorKind::Conflict => Error::new(
                 ErrorKind::Unavailable,
@@ -342,59 +322,6 @@ impl Platform {
     }
 }
 
-/// The content of a file.
-struct Shown<'a> {
-    space: &'a SpaceRecord,
-    subtitle: Option<String>,
-    part: &'a PdfPart,
-    view: &'a View,
-    tree: &'a PageTree,
-    /// The recipient of the addresses in the file.
-    bearer: &'a Bearer,
-}
-
-/// Returns the pages to show in reading order, each with its depth.
-fn chosen<'a>(tree: &'a PageTree, part: &PdfPart) -> Result<Vec<(&'a TreePage, usize)>> {
-    let top = match &part.page {
-        None => None,
-        Some(id) => {
-            let page = tree.get(id).ok_or_else(|| Error::not_found("page"))?;
-            if !has_content(page) {
-                return Err(Error::invalid("page", "must be a page or a group"));
-            }
-            Some(page)
-        }
-    };
-    let mut pages: Vec<(&TreePage, usize)> = top.iter().map(|page| (*page, 0)).collect();
-    let mut depths: HashMap<&PageId, usize> = pages.iter().map(|(page, depth)| (&page.id, *depth)).collect();
-    // A page precedes its descendants, so the depth of the parent is known.
-    for page in tree.pages().iter().filter(|_| !part.only) {
-        if page.entry.hidden || !has_content(page) {
-            continue;
-        }
-        let depth = match (&page.entry.parent, top) {
-            (None, None) => Some(0),
-            (None, Some(_)) => None,
-            (Some(parent), _) => depths.get(parent).map(|above| above + 1),
-        };
-        if let Some(depth) = depth
-            && depths.insert(&page.id, depth).is_none()
-        {
-            pages.push((page, depth));
-        }
-    }
-    if pages.len() > MAX_PAGES {
-        let many = pages.len();
-        let why = format!("a PDF must have at most {MAX_PAGES} pages, has {many}; select fewer with `page`");
-        return Err(Error::new(ErrorKind::TooLarge, why));
-    }
-    Ok(pages)
-}
-
-const fn has_content(page: &TreePage) -> bool {
-    matches!(page.entry.kind, PageKind::Document | PageKind::Group)
-}
-
 fn file_name(tree: &PageTree, part: &PdfPart, space: &SpaceRecord) -> String {
     let page = part.page.as_ref().and_then(|id| tree.get(id));
     let slug = slugify(page.map_or(space.title.as_str(), |page| &page.entry.title));
@@ -408,4 +335,130 @@ fn later(now: Timestamp, by: Duration) -> Timestamp {
 /// The purpose of the seal of an address. It is valid in its own space only.
 fn purpose(space: &SpaceId) -> String {
     format!("pdf of {space}")
+}
+
+/// All inputs of a file except the names of people. Addresses in the file are issued to `bearer`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct PdfWork {
+    space: SpaceId,
+    title: SpaceTitle,
+    subtitle: Option<String>,
+    root: Hash,
+    page: Option<PageId>,
+    only: bool,
+    bearer: Bearer,
+}
+
+impl PdfWork {
+    fn new(space: &SpaceRecord, request: Option<&ChangeRequestRecord>, ticket: &Ticket) -> Self {
+        let subtitle = request.map(|request| match request.subject.as_str().trim() {
+            "" => format!("#{}", request.number),
+            subject => format!("#{} {subject}", request.number),
+        });
+        Self {
+            space: space.id.clone(),
+            title: space.title.clone(),
+            subtitle,
+            root: ticket.root,
+            page: ticket.page.clone(),
+            only: ticket.only,
+            bearer: ticket.bearer.clone(),
+        }
+    }
+
+    /// Returns a name that is equal for equal files, and unique within the space otherwise.
+    fn name(&self) -> String {
+        // Names cannot contain a line feed, and the subtitle comes last.
+        let page = self.page.as_ref().map_or("", |page| page.as_str());
+        let only = if self.only { "only" } else { "" };
+        let (root, bearer) = (self.root.to_string(), format!("{:?}", self.bearer));
+        let subtitle = self.subtitle.as_deref().unwrap_or_default();
+        let all = [self.space.as_str(), &root, page, only, &bearer, self.title.as_str(), subtitle];
+        Hash::of(all.join("\n").as_bytes()).to_string()
+    }
+}
+
+impl Payload for PdfWork {
+    const KIND: &'static str = "pdf";
+}
+
+#[async_trait]
+impl Job for PdfWork {
+    async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
+        let typesetter = platform.typesetter()?;
+        let mut progress = run.progress(platform);
+        progress.stage(JobStage::ContentProcess).await?;
+        let tx = platform.read().await?;
+        let gone = || Error::forbidden("the caller no longer has access to the content");
+        if !platform.reaches(&tx, &self.bearer, &self.space).await? {
+            return Err(gone());
+        }
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.space)).await?;
+        let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(gone)?;
+        drop(tx);
+        // The file shows the title of the request, even if the space was renamed since.
+        let space = SpaceRecord { title: self.title, ..SpaceRecord::clone(&space) };
+        let view = platform.content().view(&space.domain, self.root);
+        let tree = view.tree().await?;
+        let part = PdfPart { page: self.page, only: self.only };
+        let (subtitle, bearer) = (self.subtitle, &self.bearer);
+        let shown = Shown { space: &space, subtitle, part: &part, view: &view, tree: &tree, bearer };
+        let (book, people) = platform.book(&shown).await?;
+        let names = platform.names(&space.organization, &people).await?;
+        run.say(platform, format!("read {} pages", book.pages.len()));
+        let book = book::with_names(book, &names);
+        progress.stage(JobStage::Typeset).await?;
+        let storing = platform.storing();
+        let mut pieces = Pieces::new(platform, &space.domain);
+        typesetter.render_into(Arc::new(book), &mut pieces).await.map_err(not_made)?;
+        progress.stage(JobStage::Finalize).await?;
+        let (manifest, size) = pieces.finish(people, book::hash_of(&names)).await?;
+        platform.require_stored(storing)?;
+        run.say(platform, format!("rendered a file of {size} bytes"));
+        run.outcome.object = Some(manifest);
+        Ok(Effect::Done)
+    }
+}
+
+/// Maps a failure to an error. Transient failures are retried.
+fn not_made(error: PdfError) -> Error {
+    match error {
+        PdfError::TooLarge(_) | PdfError::TooSlow(_) | PdfError::Unprocessable(_) => {
+            Error::new(ErrorKind::TooLarge, format!("{error}; select fewer pages with `page` and `only`"))
+        }
+        PdfError::Unavailable(_) => {
+            let why = "the PDF renderer is unavailable; try again later";
+            Error::new(ErrorKind::Unavailable, why).caused_by(error)
+        }
+        error => Error::internal(error),
+    }
+}
+
+/// Enqueues the job of a file, unless another job than the completed one exists.
+struct EnqueuePdf {
+    id: JobId,
+    work: PdfWork,
+    /// The completed job of the same file.
+    before: Option<JobId>,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Operation for EnqueuePdf {
+    type Out = ();
+    const NAME: &'static str = "pdf_enqueue";
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (space, name) = (&self.work.space, self.work.name());
+        let latest = jobs::for_the_same(tx, space.as_str(), &name).await?;
+        if latest.as_ref().map(|job| &job.id) != self.before.as_ref() {
+            return Ok(());
+        }
+        // The latest job is determined by its creation time.
+        let now = latest.map_or(self.now, |before| self.now.later_than(before.created_at));
+        let by = self.work.bearer.user().cloned();
+        let audience = Audience::Subject { by, same: Some(name) };
+        let job = NewJob { audience, ..self.work.about(&self.id, space, self.now)? };
+        jobs::enqueue(tx, now, job).await
+    }
 }

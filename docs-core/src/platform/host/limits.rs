@@ -131,7 +131,7 @@ pub const LIMITS: &[LimitGroup] = &[
                 saml::MOST_UNSIGNED as usize,
             ),
             count("OpenAPI specifications of an organization", openapi_specs::MAX_SPECS as usize),
-            count("Versions of an OpenAPI specification", openapi_specs::MAX_VERSIONS as usize),
+            count("Versions of an OpenAPI specification", openapi_specs::process::MAX_VERSIONS as usize),
             bytes("All files of an OpenAPI specification", crate::ports::MAX_SPEC_BYTES as u64),
             bytes("An OpenAPI specification sent as `text`", model::MAX_SPEC_TEXT as u64),
             count("Files referenced by an OpenAPI specification", openapi_specs::fetch::MAX_FILES),

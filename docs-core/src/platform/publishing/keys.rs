@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     Error, Result,
-    model::SiteId,
+    model::{BASE32, SiteId},
     ports::Secrets,
     store::{Tx, records::SiteAuthRecord},
 };
@@ -32,4 +32,10 @@ pub(in crate::platform) fn opened(secrets: &dyn Secrets, record: &SiteAuthRecord
 /// The purpose of the seal of a site's signing key.
 pub(in crate::platform) fn purpose(site: &SiteId) -> String {
     format!("site-signing-key {site}")
+}
+
+/// Returns a fingerprint that distinguishes keys and reveals nothing about them.
+pub(in crate::platform) fn fingerprint(key: &str) -> Arc<str> {
+    let hash = blake3::derive_key("docs-platform fingerprint of a signing key", key.as_bytes());
+    BASE32.encode(&hash[..16]).into()
 }

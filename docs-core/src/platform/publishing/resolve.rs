@@ -19,10 +19,10 @@ use crate::{
         },
         publishing::{
             address::Address,
-            keys::signing_key,
+            keys::{fingerprint, signing_key},
             outline::Found,
             share_links::share_key,
-            visitors::{Reader, Visit, jwt, pass},
+            visitors::{Reader, UNSIGNED, Visit, jwt},
         },
     },
     store::{
@@ -36,7 +36,7 @@ pub(in crate::platform) const MAX_UNSIGNED: usize = 8 * 1024;
 /// Maximum number of path segments of a mount.
 const MAX_MOUNT: usize = 16;
 /// Claims about the validity of a token rather than the visitor, and the reserved name of unsigned claims.
-const ABOUT_THE_TOKEN: [&str; 4] = ["exp", "iat", "nbf", pass::UNSIGNED];
+const ABOUT_THE_TOKEN: [&str; 4] = ["exp", "iat", "nbf", UNSIGNED];
 
 impl Platform {
     /// Resolves an address to the content published there, with the tokens to read it.
@@ -172,7 +172,7 @@ impl Platform {
         let verify = |key: &[u8], clock| jwt::verify(key, token, jwt::MAX_TOKEN, clock);
         if let Some(key) = signing_key(self.secrets(), tx, &site.id).await? {
             match verify(key.as_bytes(), jwt::Clock::Foreign(self.now())) {
-                Ok(claims) => return Ok(SignedIn::As(Signer::Key(pass::fingerprint(&key)), claims)),
+                Ok(claims) => return Ok(SignedIn::As(Signer::Key(fingerprint(&key)), claims)),
                 Err(jwt::Refused::Signature) => {}
                 Err(refused) => return Ok(SignedIn::No(Some(refused.to_string()))),
             }

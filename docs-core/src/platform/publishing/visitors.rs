@@ -8,11 +8,10 @@ pub(in crate::platform) mod member;
 mod moment;
 pub(in crate::platform) mod pass;
 mod reader;
-mod uses;
 
 pub use self::moment::Moment;
 pub(in crate::platform) use self::{
     admit::{Admitted, Visit},
     file_bearer::{MAX_SEALED_CLAIMS, VisitorBearer},
-    reader::{ContentFilter, Reader, VisitorClaims},
+    reader::{ContentFilter, Reader, UNSIGNED, VisitorClaims},
 };

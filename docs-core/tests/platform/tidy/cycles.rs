@@ -8,8 +8,15 @@ use std::{
 
 use super::{modules::Modules, packages};
 
-/// Crates whose files may form cycles, with the reason.
-const EXCEPTIONS: &[(&str, &str)] = &[("docs-core", "being moved into layers")];
+/// Crates and the start of the paths of files that may form cycles, with the reason.
+const EXCEPTIONS: &[(&str, &str, &str)] = &[
+    ("docs-core", "platform/host/", MOVED),
+    ("docs-core", "platform/jobs", MOVED),
+    ("docs-core", "platform/library/", MOVED),
+    ("docs-core", "platform/people/", MOVED),
+    ("docs-core", "records/", MOVED),
+];
+const MOVED: &str = "being moved into layers";
 
 type Uses = BTreeMap<(usize, usize), BTreeSet<String>>;
 
@@ -72,12 +79,13 @@ fn files_of_a_crate_form_no_cycle() {
     let mut found = Vec::new();
     for (name, package) in packages() {
         let cycles = cycles_of(&package.manifest.with_file_name("src"));
-        let exception = EXCEPTIONS.iter().find(|(exception, _)| *exception == name);
-        if let Some((_, reason)) = exception {
-            assert!(!cycles.is_empty(), "{name} has no cycle: delete its exception ({reason})");
-        } else {
-            found.extend(cycles.iter().map(|cycle| format!("{name}: {cycle}")));
+        let exceptions: Vec<_> = EXCEPTIONS.iter().filter(|(exception, ..)| *exception == name).collect();
+        for (_, start, reason) in &exceptions {
+            let is_needed = cycles.iter().any(|cycle| cycle.starts_with(start));
+            assert!(is_needed, "{name} has no cycle in {start}: delete its exception ({reason})");
         }
+        let is_excepted = |cycle: &String| exceptions.iter().any(|(_, start, _)| cycle.starts_with(start));
+        found.extend(cycles.iter().filter(|cycle| !is_excepted(cycle)).map(|cycle| format!("{name}: {cycle}")));
     }
     assert!(found.is_empty(), "{} cycles between files:\n{}", found.len(), found.join("\n"));
 }

@@ -6,7 +6,7 @@ use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::find;
+use super::{find, process::file_name};
 use crate::{
     Error, ErrorKind, Result,
     model::{
@@ -122,14 +122,6 @@ fn missing() -> Error {
 /// The purpose of the seal of a document's address. It is valid in its own organization only.
 fn purpose(org: &OrgId) -> String {
     format!("OpenAPI specification of {org}")
-}
-
-/// The file name of a document without an address.
-pub(super) const fn file_name(format: SpecFormat) -> &'static str {
-    match format {
-        SpecFormat::Json => "openapi.json",
-        SpecFormat::Yaml => "openapi.yaml",
-    }
 }
 
 /// Returns the entry document. The response is revalidated, because the document at the address can change.

@@ -4,16 +4,16 @@
 //! only that value is parsed. References are followed on use, with bounds on depth and number, so that cycles end.
 
 mod files;
-mod schema;
 
-use std::sync::Arc;
-
-use serde_json::Value;
-
-use self::{
-    files::{Files, Found},
-    schema::Schemas,
+use std::{
+    cell::Cell,
+    collections::{HashMap, HashSet},
+    sync::Arc,
 };
+
+use serde_json::{Map, Value};
+
+use self::files::{Files, Found, name_of};
 
 /// Maximum number of characters of a description that are shown.
 const MAX_TEXT: usize = 20_000;
@@ -254,6 +254,286 @@ fn security(of: Option<&Value>) -> Vec<Vec<String>> {
 fn text(of: Option<&Value>) -> Option<String> {
     let text = of?.as_str()?.trim();
     (!text.is_empty()).then(|| text.chars().take(MAX_TEXT).collect())
+}
+
+/// Maximum depth of nested schemas.
+const MAX_DEPTH: usize = 6;
+/// Maximum number of fields of a body.
+const MAX_FIELDS: usize = 300;
+/// Maximum number of schemas that are read for one operation. Every use of a schema counts.
+const MAX_READ: usize = 1_000;
+/// Maximum number of values of an enumeration that are listed.
+const MAX_VALUES: usize = 20;
+/// Maximum number of characters of an example.
+const MAX_EXAMPLE: usize = 20_000;
+
+/// The reader of the schemas of one answer.
+struct Schemas<'s, 'f> {
+    files: &'s Files<'f>,
+    read: Cell<usize>,
+}
+
+/// A schema with its references resolved and its parts merged.
+struct Whole {
+    found: Found,
+    /// The name in the reference.
+    name: Option<String>,
+    /// Its fields, and the names of the required ones.
+    properties: Vec<(String, Found)>,
+    required: HashSet<String>,
+    /// The index of each field in `properties`.
+    places: HashMap<String, usize>,
+}
+
+impl<'s, 'f> Schemas<'s, 'f> {
+    const fn new(files: &'s Files<'f>) -> Self {
+        Self { files, read: Cell::new(0) }
+    }
+
+    /// Returns the body of a request or response. JSON is preferred if there are several media types.
+    fn content(&self, of: &Found) -> Option<BodyDetail> {
+        let all = of.get("content")?.fields(MAX_VALUES);
+        let at = all.iter().position(|(name, _)| name.contains(JSON)).unwrap_or(0);
+        let (name, media) = all.into_iter().nth(at)?;
+        let named = media.get("examples").and_then(|all| all.fields(1).pop());
+        let named = named.map(|(_, example)| self.files.followed(example).value);
+        let example = media.value.get("example").or_else(|| named.as_ref()?.get("value"));
+        match media.get("schema") {
+            Some(schema) => Some(self.body(&name, &schema, example)),
+            None => {
+                let example = example.map(printed);
+                Some(BodyDetail { name, example, ..BodyDetail::default() })
+            }
+        }
+    }
+
+    /// Returns a schema under its name or media type, with the given example.
+    fn body(&self, name: &str, schema: &Found, example: Option<&Value>) -> BodyDetail {
+        let whole = self.whole(schema.clone());
+        let mut fields = Vec::new();
+        self.fields(&whole, 0, &mut fields);
+        let example = example.cloned().unwrap_or_else(|| self.example(&whole, 0));
+        BodyDetail {
+            name: name.to_owned(),
+            kind: self.kind(&whole, 0),
+            description: text(whole.found.value.get("description")),
+            fields,
+            example: Some(printed(&example)).filter(|_| !example.is_null()),
+        }
+    }
+
+    fn parameter(&self, of: &Found) -> ParameterDetail {
+        let schema = of.get("schema").or_else(|| of.get("content")?.fields(1).pop()?.1.get("schema"));
+        let whole = self.whole(schema.unwrap_or_else(|| of.clone()));
+        let own = |name| of.value.get(name).or_else(|| whole.found.value.get(name));
+        ParameterDetail {
+            name: of.text("name").unwrap_or_default().to_owned(),
+            location: of.text("in").unwrap_or_default().to_owned(),
+            required: of.value.get("required") == Some(&Value::Bool(true)),
+            kind: self.kind(&whole, 0),
+            description: text(own("description")),
+            example: own("example").or_else(|| own("default")).map(plain),
+        }
+    }
+
+    /// Returns a parameter as a field of the body.
+    fn field(&self, of: &Found) -> FieldDetail {
+        let ParameterDetail { name, kind, required, description, .. } = self.parameter(of);
+        FieldDetail { depth: 0, name, kind, required, description }
+    }
+
+    /// Resolves the references of a schema and merges its parts.
+    fn whole(&self, schema: Found) -> Whole {
+        self.read.set(self.read.get() + 1);
+        let name = schema.text("$ref").map(|reference| name_of(reference).to_owned());
+        let found = self.files.followed(schema);
+        let mut whole =
+            Whole { name, properties: Vec::new(), required: HashSet::new(), places: HashMap::new(), found };
+        self.unite(&mut whole, None, 0);
+        whole
+    }
+
+    /// Adds the fields of a schema and of its parts.
+    fn unite(&self, whole: &mut Whole, part: Option<Found>, depth: usize) {
+        let of = part.unwrap_or_else(|| whole.found.clone());
+        for (name, property) in of.get("properties").map(|all| all.fields(MAX_FIELDS)).unwrap_or_default() {
+            match whole.places.get(&name) {
+                Some(&at) => whole.properties[at].1 = property,
+                None if whole.properties.len() < MAX_FIELDS => {
+                    whole.places.insert(name.clone(), whole.properties.len());
+                    whole.properties.push((name, property));
+                }
+                None => {}
+            }
+        }
+        let required = of.value.get("required").and_then(Value::as_array).into_iter().flatten();
+        whole.required.extend(required.filter_map(Value::as_str).map(str::to_owned));
+        if depth >= MAX_DEPTH {
+            return;
+        }
+        for part in of.get("allOf").map(|all| all.items(MAX_VALUES)).unwrap_or_default() {
+            self.read.set(self.read.get() + 1);
+            if self.read.get() < MAX_READ {
+                self.unite(whole, Some(self.files.followed(part)), depth + 1);
+            }
+        }
+    }
+
+    /// The alternatives of a `oneOf` or `anyOf`.
+    fn choices(&self, whole: &Whole) -> Vec<Whole> {
+        let found = whole.found.get("oneOf").or_else(|| whole.found.get("anyOf"));
+        let all = found.map(|all| all.items(MAX_VALUES)).unwrap_or_default();
+        all.into_iter().map(|of| self.whole(of)).collect()
+    }
+
+    /// Returns a short description of the permitted values.
+    fn kind(&self, whole: &Whole, depth: usize) -> String {
+        let value = &whole.found.value;
+        let mut kind = match value.get("type") {
+            Some(Value::String(one)) => one.clone(),
+            Some(Value::Array(several)) => {
+                several.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or ")
+            }
+            _ if !whole.properties.is_empty() => "object".to_owned(),
+            _ => String::new(),
+        };
+        if depth < MAX_DEPTH && self.read.get() < MAX_READ {
+            let choices = self.choices(whole);
+            if kind.is_empty() && !choices.is_empty() {
+                let names = choices
+                    .iter()
+                    .map(|choice| choice.name.clone().unwrap_or_else(|| self.kind(choice, depth + 1)));
+                kind = names.collect::<Vec<_>>().join(" or ");
+            }
+            if let Some(items) = whole.found.get("items").filter(|_| kind == "array") {
+                let items = self.whole(items);
+                kind = format!(
+                    "array of {}",
+                    items.name.clone().unwrap_or_else(|| self.kind(&items, depth + 1))
+                );
+            }
+        }
+        if let Some(format) = whole.found.text("format") {
+            kind = format!("{kind} ({format})");
+        }
+        if let Some(values) = value.get("enum").and_then(Value::as_array) {
+            let values: Vec<String> = values.iter().take(MAX_VALUES).map(plain).collect();
+            kind = format!("{kind}: {}", values.join(", "));
+        }
+        match (kind.trim_start_matches(": ").trim(), &whole.name) {
+            ("", Some(name)) => name.clone(),
+            ("", None) => "any".to_owned(),
+            (kind, _) => kind.chars().take(300).collect(),
+        }
+    }
+
+    /// Collects the fields of a schema. A list contributes those of its items, a choice those of its first alternative
+    /// with fields.
+    fn fields(&self, whole: &Whole, depth: usize, fields: &mut Vec<FieldDetail>) {
+        if depth >= MAX_DEPTH || self.read.get() >= MAX_READ {
+            return;
+        }
+        for (name, property) in &whole.properties {
+            if fields.len() >= MAX_FIELDS {
+                return;
+            }
+            let inner = self.whole(property.clone());
+            fields.push(FieldDetail {
+                depth,
+                name: name.clone(),
+                kind: self.kind(&inner, 0),
+                required: whole.required.contains(name),
+                description: text(
+                    property.value.get("description").or_else(|| inner.found.value.get("description")),
+                ),
+            });
+            self.fields(&inner, depth + 1, fields);
+        }
+        if whole.properties.is_empty() {
+            let items = whole.found.get("items").map(|items| self.whole(items));
+            let choice =
+                items.or_else(|| self.choices(whole).into_iter().find(|one| !one.properties.is_empty()));
+            if let Some(inner) = choice {
+                // The items of a list have no field of their own, so recursion is bounded by the depth alone.
+                self.fields_within(&inner, depth, fields);
+            }
+        }
+    }
+
+    fn fields_within(&self, inner: &Whole, depth: usize, fields: &mut Vec<FieldDetail>) {
+        if self.read.get() < MAX_READ {
+            self.read.set(self.read.get() + MAX_DEPTH);
+            self.fields(inner, depth, fields);
+        }
+    }
+
+    /// Returns a plausible value of a schema. It is not validated against the schema.
+    fn example(&self, whole: &Whole, depth: usize) -> Value {
+        let value = &whole.found.value;
+        let told =
+            [value.get("example"), value.pointer("/examples/0"), value.get("default"), value.get("const")];
+        if let Some(told) = told.into_iter().flatten().next().or_else(|| value.pointer("/enum/0")) {
+            return told.clone();
+        }
+        if depth >= MAX_DEPTH || self.read.get() >= MAX_READ {
+            return Value::Null;
+        }
+        if !whole.properties.is_empty() {
+            let shown = whole.properties.iter().take(MAX_VALUES * 2);
+            let of = |(name, property): &(String, Found)| {
+                (name.clone(), self.example(&self.whole(property.clone()), depth + 1))
+            };
+            return Value::Object(shown.map(of).collect());
+        }
+        if let Some(choice) = self.choices(whole).first() {
+            return self.example(choice, depth + 1);
+        }
+        let kind = match value.get("type") {
+            Some(Value::Array(several)) => several.first().and_then(Value::as_str),
+            kind => kind.and_then(Value::as_str),
+        };
+        match kind {
+            Some("array") => {
+                let items = whole.found.get("items").map(|items| self.example(&self.whole(items), depth + 1));
+                Value::Array(items.into_iter().filter(|item| !item.is_null()).collect())
+            }
+            Some("object") => Value::Object(Map::new()),
+            Some("integer" | "number") => value.get("minimum").cloned().unwrap_or_else(|| 0.into()),
+            Some("boolean") => Value::Bool(true),
+            Some("string") => text_like(whole.found.text("format")).into(),
+            _ => Value::Null,
+        }
+    }
+}
+
+/// A sample string of a format.
+fn text_like(format: Option<&str>) -> &'static str {
+    match format {
+        Some("date") => "2026-01-31",
+        Some("date-time") => "2026-01-31T12:00:00Z",
+        Some("email") => "name@example.com",
+        Some("uuid") => "123e4567-e89b-12d3-a456-426614174000",
+        Some("uri" | "url") => "https://example.com",
+        _ => "text",
+    }
+}
+
+/// Formats a value as it is sent: a string unquoted, everything else as JSON.
+fn printed(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        value => format!("{value:#}"),
+    };
+    text.chars().take(MAX_EXAMPLE).collect()
+}
+
+/// Formats a value on one line.
+fn plain(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    };
+    text.chars().take(200).collect()
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{MAX_VERSIONS, content::file_name};
 use crate::{
     Error, ErrorKind, Result,
     model::{
@@ -36,6 +35,9 @@ use crate::{
 pub(in crate::platform) const FETCH_EVERY: TimeDelta = TimeDelta::hours(6);
 /// Starts of a job after which its round ends with an error: its process died each time, or its store failed.
 const MAX_ATTEMPTS: u32 = 4;
+
+/// Maximum number of versions of a specification. A new version replaces the oldest.
+pub(in crate::platform) const MAX_VERSIONS: i64 = 100;
 
 /// The payload of the processing job.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -324,6 +326,14 @@ impl Operation for RoundEnd {
 async fn current(tx: &Tx, round: &ProcessSpec) -> Result<Option<Arc<OpenApiSpecRecord>>> {
     let spec: Option<Arc<OpenApiSpecRecord>> = tx.get(&OpenApiSpecRecord::at(&round.spec)).await?;
     Ok(spec.filter(|spec| spec.round == round.round))
+}
+
+/// The file name of a document without an address.
+pub(super) const fn file_name(format: SpecFormat) -> &'static str {
+    match format {
+        SpecFormat::Json => "openapi.json",
+        SpecFormat::Yaml => "openapi.yaml",
+    }
 }
 
 /// Removes the oldest version if [`MAX_VERSIONS`] are stored.

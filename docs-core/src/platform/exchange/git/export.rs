@@ -9,15 +9,15 @@ use std::{collections::BTreeSet, sync::Arc};
 use async_trait::async_trait;
 
 use self::{
-    apply::{Applied, NewRevision, StoreExport, StoreInStep},
+    apply::{NewRevision, StoreExport, StoreInStep},
     space::Revision,
     write::{Compared, Files, Prepared, Preparer},
 };
 use super::{
     no_git,
     sync::{
-        ExportPayload, MadeBy, Times, branch_is_gone, format_error, git_error, is_set, places_of, readable,
-        tree_of,
+        Attempt, ExportPayload, MadeBy, Times, branch_is_gone, format_error, git_error, is_set, places_of,
+        text_at, tree_of,
     },
 };
 use crate::{
@@ -25,8 +25,7 @@ use crate::{
     content::{
         Edit, GitFile,
         gitsync::{
-            Claims, ExportPlan, MAX_CONFIG_BYTES, MAX_SUMMARY_BYTES, RepoConfig, RepoPath, RepoTree,
-            Repository,
+            Claims, ExportPlan, MAX_CONFIG_BYTES, MAX_SUMMARY_BYTES, RepoConfig, RepoPath, Repository,
         },
     },
     model::{JobResult, JobStage, RevisionId},
@@ -86,15 +85,6 @@ impl Job for ExportPayload {
         );
         Err(Error::conflict(message))
     }
-}
-
-/// The outcome of an attempt.
-pub(super) enum Attempt {
-    Ended(Effect),
-    /// The branch has moved since it was fetched, or the content of the space has changed since it was read.
-    Moved,
-    /// The commit lacks exported content, and the attempt was not to push.
-    Differs,
 }
 
 /// The base of an export.
@@ -383,17 +373,9 @@ impl Platform {
                 git: GitState { places: places.clone(), ..payload.state(&commit.oid, &id, times) },
                 finished,
             };
-            match self.write(&Actor::Platform, &operation).await? {
-                Applied::Done => return Ok(Effect::Finished),
-                Applied::Changed => {}
-                Applied::Stale(why) => {
-                    run.say(self, why);
-                    return Ok(Effect::Done);
-                }
-                Applied::TakenOver => {
-                    tracing::warn!(job.id = %run.job.id, "stop export; another worker has the job");
-                    return Ok(Effect::Finished);
-                }
+            let outcome = self.write(&Actor::Platform, &operation).await?;
+            if let Attempt::Ended(effect) = self.attempt(outcome, run) {
+                return Ok(effect);
             }
         }
         // The next run finds the commit in the repository.
@@ -430,17 +412,4 @@ async fn repository(
     let entries = checkout.map_or([].as_slice(), |checkout| checkout.entries());
     let oids = entries.iter().map(|entry| (entry.path.clone(), entry.oid.clone())).collect();
     Ok((Repository { tree, oids, config, summary }, new))
-}
-
-/// The text of a file; `None` if it is missing.
-async fn text_at(
-    checkout: Option<&dyn Checkout>,
-    tree: &RepoTree,
-    path: &RepoPath,
-    limit: u64,
-) -> Result<Option<String>> {
-    let Some(checkout) = checkout else { return Ok(None) };
-    let Some(file) = tree.file_within(path, limit).map_err(format_error)? else { return Ok(None) };
-    let bytes = checkout.read(file.source.as_str()).await.map_err(git_error)?;
-    Ok(Some(readable(bytes.to_vec()).0))
 }

@@ -10,14 +10,10 @@ mod read;
 use async_trait::async_trait;
 
 pub(super) use self::read::{MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, Read, check_size};
-use self::{
-    apply::{Applied, StoreImport},
-    read::Importer,
-};
+use self::{apply::StoreImport, read::Importer};
 use super::{
-    export::Attempt,
     no_git,
-    sync::{ImportPayload, MadeBy, Times, Unsaid, git_error, is_set},
+    sync::{Attempt, ImportPayload, MadeBy, Times, Unsaid, git_error, is_set},
 };
 use crate::{
     Error, Result,
@@ -121,18 +117,8 @@ impl Platform {
             payload,
         };
         self.require_stored(storing)?;
-        match self.write(&Actor::Platform, &operation).await? {
-            Applied::Done => {}
-            Applied::Changed => return Ok(Attempt::Moved),
-            Applied::Stale(why) => {
-                run.say(self, why);
-                return Ok(Attempt::Ended(Effect::Done));
-            }
-            Applied::TakenOver => {
-                tracing::warn!(job.id = %run.job.id, "stop import; another worker has the job");
-            }
-        }
-        Ok(Attempt::Ended(Effect::Finished))
+        let outcome = self.write(&Actor::Platform, &operation).await?;
+        Ok(self.attempt(outcome, run))
     }
 
     /// Builds the content of a commit for a space.

@@ -17,7 +17,7 @@ use crate::{
     },
     platform::{
         access,
-        jobs::{Payload, Run},
+        jobs::{Effect, Payload, Run},
         kernel::{actor::Actor, platform::Platform},
         library::{follow::git::lane, head::move_head_to},
     },
@@ -25,7 +25,7 @@ use crate::{
     ports::{Checkout, Commit, FetchRequest, GitAccess, GitError, RepoEntryKind},
     store::{
         Operation, Tx,
-        jobs::{self, Audience, NewJob, PutOff},
+        jobs::{self, Audience, FinishJob, NewJob, PutOff},
         records::{ContentPlaces, GitState, RevisionRecord, SpaceRecord, git_source},
     },
 };
@@ -178,6 +178,28 @@ impl<R: SyncRequest> SyncPayload<R> {
         access::space(tx, &actor, &self.space).await?.require(SpaceAction::Manage)
     }
 
+    /// Begins a transaction that records the result of the job, and finishes the job. Returns the space, or the reason
+    /// why nothing is to be recorded. The result requires `head` as the live revision; `None` accepts any.
+    pub(super) async fn begin(
+        &self,
+        tx: &mut Tx,
+        head: Option<&RevisionId>,
+        finished: &FinishJob,
+    ) -> Result<std::result::Result<SpaceProof, CommitOutcome>> {
+        let proof = self.proof(tx).await?;
+        let space = proof.space();
+        if let Some(why) = self.is_stale(space, finished.job.lane_at) {
+            return Ok(Err(CommitOutcome::Stale(why)));
+        }
+        if head.is_some_and(|head| *head != space.head) {
+            return Ok(Err(CommitOutcome::Changed));
+        }
+        if !jobs::finish(tx, finished).await? {
+            return Ok(Err(CommitOutcome::TakenOver));
+        }
+        Ok(Ok(proof))
+    }
+
     /// The reason why the result is obsolete: a later event was applied first, or the setting was replaced.
     pub(super) fn is_stale(&self, space: &SpaceRecord, event_at: Timestamp) -> Option<String> {
         if let Some(setting) = &self.setting {
@@ -264,6 +286,47 @@ impl<R: SyncRequest> SyncPayload<R> {
     }
 }
 
+/// The outcome of recording the result of a job.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum CommitOutcome {
+    /// The result is recorded and the job is finished.
+    Done,
+    /// The space has changed since it was read.
+    Changed,
+    /// A later event was applied first, or the setting was replaced.
+    Stale(String),
+    /// Another worker has taken over the job.
+    TakenOver,
+}
+
+/// The outcome of an attempt.
+pub(super) enum Attempt {
+    Ended(Effect),
+    /// The branch has moved since it was fetched, or the content of the space has changed since it was read.
+    Moved,
+    /// The commit lacks exported content, and the attempt was not to push.
+    Differs,
+}
+
+impl Platform {
+    /// The outcome of an attempt after recording.
+    pub(super) fn attempt(&self, outcome: CommitOutcome, run: &mut Run) -> Attempt {
+        match outcome {
+            CommitOutcome::Done => Attempt::Ended(Effect::Finished),
+            CommitOutcome::Changed => Attempt::Moved,
+            CommitOutcome::Stale(why) => {
+                run.say(self, why);
+                Attempt::Ended(Effect::Done)
+            }
+            CommitOutcome::TakenOver => {
+                let kind = &run.job.kind;
+                tracing::warn!(job.id = %run.job.id, job.kind = %kind, "stop; another worker has the job");
+                Attempt::Ended(Effect::Finished)
+            }
+        }
+    }
+}
+
 /// The times of an event and of its application.
 #[derive(Clone, Copy)]
 pub(super) struct Times {
@@ -334,6 +397,19 @@ pub(super) fn tree_of(checkout: &dyn Checkout) -> RepoTree {
             RepoEntryKind::Submodule => EntryKind::Submodule,
         },
     }))
+}
+
+/// The text of a file; `None` if it is missing.
+pub(super) async fn text_at(
+    checkout: Option<&dyn Checkout>,
+    tree: &RepoTree,
+    path: &RepoPath,
+    limit: u64,
+) -> Result<Option<String>> {
+    let Some(checkout) = checkout else { return Ok(None) };
+    let Some(file) = tree.file_within(path, limit).map_err(format_error)? else { return Ok(None) };
+    let bytes = checkout.read(file.source.as_str()).await.map_err(git_error)?;
+    Ok(Some(readable(bytes.to_vec()).0))
 }
 
 /// Decodes a file as text. The second part lists replacements, each as the end of a sentence.

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::{
-    Gathered, UNKNOWN_IMPORT,
+    Gathered,
     folder::Folder,
-    gather::{Gather, clean, not_converted},
+    gather::{Gather, UNKNOWN_IMPORT, clean, not_converted},
     links,
 };
 use crate::{

@@ -4,18 +4,17 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-
 use parking_lot::Mutex;
 use tokio::sync::Mutex as AsyncMutex;
 
-use super::{Gathered, UNKNOWN_DOCUMENT, UNKNOWN_IMPORT, links};
+use super::links;
 use crate::{
     Error, ErrorKind, Result,
     content::{
         Edit, NewBody, NewPage, PageKind, PagePatch,
         markdown::{cover_of, parse_page, web_reference},
     },
-    model::{ContentRef, FileId, MediaType, PageId, without_nul},
+    model::{ContentRef, FileId, MediaType, PageId, check_page_size, without_nul},
     platform::{
         content::files::NewFile,
         kernel::{
@@ -30,6 +29,11 @@ use crate::{
     store::records::SpaceRecord,
 };
 
+/// Bytes of memory for the data of an archive, a Word file or a repository whose size is not known yet: fetched,
+/// unpacked and converted.
+pub(in crate::platform) const UNKNOWN_IMPORT: u64 = 96 << 20;
+/// Bytes of memory for the conversion of another document.
+const UNKNOWN_DOCUMENT: u64 = 24 << 20;
 /// Maximum number of pages that one import fetches.
 pub(in crate::platform) const MAX_PAGES: usize = 20;
 /// Maximum number of files that one import fetches.
@@ -40,6 +44,56 @@ pub(super) const MAX_FILES_BYTES: u64 = 200_000_000;
 const MAX_TIME: Duration = Duration::from_secs(120);
 /// Maximum length of a title in characters.
 const MAX_TITLE: usize = 255;
+
+/// The items of an import, ready to be applied to any content of the space.
+#[derive(Default)]
+pub(in crate::platform) struct Gathered {
+    /// Files, then pages, parents before their children.
+    pub(in crate::platform) edits: Vec<Edit>,
+    /// The number of included pages and files.
+    pub(in crate::platform) imported: u64,
+    /// The number of found pages and files, including those that were left out.
+    pub(in crate::platform) total: u64,
+    /// Omissions and interpretations that the author may not expect.
+    pub(in crate::platform) warnings: Vec<String>,
+}
+
+impl Gathered {
+    /// Adds a page that was counted as imported, or a reusable content. A text over the size limit is omitted, its
+    /// page is no longer counted, and the import continues.
+    pub(super) fn push_text(&mut self, mut edit: Edit) {
+        let (body, counted) = match &mut edit {
+            Edit::InsertPage(page) => (Some(&mut page.body), 1),
+            Edit::PutReusable { fields, .. } => (fields.body.as_mut(), 0),
+            _ => (None, 0),
+        };
+        if let Some(body) = body
+            && let NewBody::Text(text) = &*body
+            && let Err(error) = check_page_size(text)
+        {
+            tracing::debug!(%error, "import page without its text");
+            *body = NewBody::Empty;
+            self.imported = self.imported.saturating_sub(counted);
+        }
+        self.edits.push(edit);
+    }
+
+    pub(super) fn size(&self) -> ImportSize {
+        let text_bytes = |edit: &Edit| match edit {
+            Edit::InsertPage(page) => text_bytes(&page.body),
+            Edit::PutReusable { fields, .. } => fields.body.as_ref().map_or(0, text_bytes),
+            _ => 0,
+        };
+        ImportSize { text_bytes: self.edits.iter().map(text_bytes).sum(), items: self.edits.len() as u64 }
+    }
+}
+
+const fn text_bytes(body: &NewBody) -> u64 {
+    match body {
+        NewBody::Text(text) => text.len() as u64,
+        NewBody::Empty | NewBody::Stored(_) => 0,
+    }
+}
 
 /// Gathers one import for one space.
 pub(in crate::platform) struct Gather<'a> {

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use bytes::Bytes;
 
 use super::{
-    Gathered, UNKNOWN_IMPORT,
+    Gathered,
     folder::{Folder, MAX_PAGES},
-    gather::{Gather, MAX_FILES_BYTES},
+    gather::{Gather, MAX_FILES_BYTES, UNKNOWN_IMPORT},
     links,
 };
 use crate::{

@@ -1,7 +1,7 @@
 //! The content of a PDF file, read completely before typesetting.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
@@ -9,26 +9,30 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use super::{
-    Shown, chosen,
     refs::{References, references},
     values::fill,
 };
 use crate::{
     Error, ErrorKind, Result,
     content::{
-        Body, FileEntry, PageKind, Rendering,
+        Body, FileEntry, PageKind, PageTree, Rendering, TreePage, View,
         expression::{Allowance, Budget, Context, MAX_STEPS},
         parse_document,
     },
     model::{ContentRef, Document, OrgId, PageId, ReusableId, SpaceId, UserId, Variables},
-    platform::{content::files::FilePlace, kernel::platform::Platform},
+    platform::{
+        content::files::{Bearer, FilePlace},
+        kernel::platform::Platform,
+    },
     ports::{Book, BookImage, BookLink, BookPage, ImageSource, PdfError},
     store::{
         Hash, Key, Objects,
-        records::{MemberRecord, UserRecord},
+        records::{MemberRecord, SpaceRecord, UserRecord},
     },
 };
 
+/// Maximum number of pages of a PDF.
+pub(in crate::platform) const MAX_PAGES: usize = 5_000;
 /// Maximum number of evaluation steps of all expressions of a file together. The remaining expressions stay in source
 /// form.
 const MAX_BOOK_STEPS: u32 = 100 * MAX_STEPS;
@@ -42,6 +46,26 @@ const MAX_IMAGE: u64 = 32 << 20;
 const MAX_IMAGES: u64 = 250_000_000;
 /// Maximum number of reusable contents.
 const MAX_REUSABLES: usize = 1_000;
+
+/// The part of a content that becomes a PDF.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PdfPart {
+    /// The page to show with its descendants, or everything if absent.
+    pub page: Option<PageId>,
+    /// Shows only the page itself, without its descendants.
+    pub only: bool,
+}
+
+/// The content of a file.
+pub(super) struct Shown<'a> {
+    pub(super) space: &'a SpaceRecord,
+    pub(super) subtitle: Option<String>,
+    pub(super) part: &'a PdfPart,
+    pub(super) view: &'a View,
+    pub(super) tree: &'a PageTree,
+    /// The recipient of the addresses in the file.
+    pub(super) bearer: &'a Bearer,
+}
 
 /// The state of reading a book.
 struct Reading {
@@ -316,6 +340,48 @@ fn is_here(shown: &Shown<'_>, space: Option<&SpaceId>) -> bool {
 
 fn with_emoji(emoji: Option<&str>, title: &str) -> String {
     emoji.map_or_else(|| title.to_owned(), |emoji| format!("{emoji} {title}"))
+}
+
+/// Returns the pages to show in reading order, each with its depth.
+pub(super) fn chosen<'a>(tree: &'a PageTree, part: &PdfPart) -> Result<Vec<(&'a TreePage, usize)>> {
+    let top = match &part.page {
+        None => None,
+        Some(id) => {
+            let page = tree.get(id).ok_or_else(|| Error::not_found("page"))?;
+            if !has_content(page) {
+                return Err(Error::invalid("page", "must be a page or a group"));
+            }
+            Some(page)
+        }
+    };
+    let mut pages: Vec<(&TreePage, usize)> = top.iter().map(|page| (*page, 0)).collect();
+    let mut depths: HashMap<&PageId, usize> = pages.iter().map(|(page, depth)| (&page.id, *depth)).collect();
+    // A page precedes its descendants, so the depth of the parent is known.
+    for page in tree.pages().iter().filter(|_| !part.only) {
+        if page.entry.hidden || !has_content(page) {
+            continue;
+        }
+        let depth = match (&page.entry.parent, top) {
+            (None, None) => Some(0),
+            (None, Some(_)) => None,
+            (Some(parent), _) => depths.get(parent).map(|above| above + 1),
+        };
+        if let Some(depth) = depth
+            && depths.insert(&page.id, depth).is_none()
+        {
+            pages.push((page, depth));
+        }
+    }
+    if pages.len() > MAX_PAGES {
+        let many = pages.len();
+        let why = format!("a PDF must have at most {MAX_PAGES} pages, has {many}; select fewer with `page`");
+        return Err(Error::new(ErrorKind::TooLarge, why));
+    }
+    Ok(pages)
+}
+
+const fn has_content(page: &TreePage) -> bool {
+    matches!(page.entry.kind, PageKind::Document | PageKind::Group)
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 
-use super::PdfFile;
 use crate::{
     Error, Result,
     model::UserId,
@@ -17,6 +16,19 @@ use crate::{
 
 /// The size of a piece in bytes. The last one may be shorter.
 const PIECE: usize = 1 << 20;
+
+/// A PDF file without its bytes, which [`Platform::pdf_piece`] reads.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PdfFile {
+    pub name: String,
+    /// The size in bytes.
+    pub size: u64,
+    /// A hash of the content.
+    pub tag: Hash,
+    pub(super) domain: String,
+    pub(super) pieces: Arc<[Hash]>,
+}
 
 /// The stored description of a PDF file: its pieces, and the inputs beyond the job's work.
 #[derive(Debug, Serialize, Deserialize)]

@@ -1,20 +1,17 @@
 //! Access of visitors to sites, and the part of a site that they see.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use serde_json::{Map, Value, json};
 
-use super::{
-    VisitorClaims,
-    pass::{self, Tokens},
-};
+use super::{UNSIGNED, VisitorClaims};
 use crate::{
     Error, ErrorKind, Result,
     content::expression::{Claims, Context},
-    model::{Condition, SectionId, SiteId, SiteVisibility, SpaceId},
+    model::{Condition, SectionId, SiteId, SiteSpaceId, SiteVisibility, SpaceId},
     platform::{
         kernel::{
             actor::{Pass, Signer, Visitor},
@@ -22,7 +19,7 @@ use crate::{
         },
         nouns::SiteRef,
         publishing::{
-            keys::signing_key,
+            keys::{fingerprint, signing_key},
             outline::{LiveSpaces, Outline, Part, live_spaces},
             placement::Placement,
             share_links::share_key,
@@ -49,6 +46,27 @@ pub(in crate::platform) struct Visit {
     pub(in crate::platform) claims: Arc<VisitorClaims>,
     pub(in crate::platform) visitor: Visitor,
     pub(in crate::platform) tokens: Tokens,
+}
+
+/// The content tokens issued during a visit, by place. Each is made once.
+#[derive(Clone, Debug, Default)]
+pub(in crate::platform) struct Tokens(Arc<Mutex<HashMap<SiteSpaceId, String>>>);
+
+impl Tokens {
+    /// Returns the token for a space of the site.
+    pub(in crate::platform) fn leading_to(
+        &self,
+        place: &SiteSpaceId,
+        make: impl FnOnce() -> Result<String>,
+    ) -> Result<String> {
+        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(token) = made.get(place) {
+            return Ok(token.clone());
+        }
+        let token = make()?;
+        made.insert(place.clone(), token.clone());
+        Ok(token)
+    }
 }
 
 /// A space that a visitor may read.
@@ -153,7 +171,7 @@ impl Platform {
             None => false,
             Some(Signer::Key(with)) => {
                 let key = signing_key(self.secrets(), tx, &site.id).await?;
-                key.is_some_and(|key| *pass::fingerprint(&key) == **with)
+                key.is_some_and(|key| *fingerprint(&key) == **with)
             }
             Some(member) => member.role(tx, &site.organization).await?.is_some(),
         })
@@ -188,7 +206,7 @@ impl Platform {
             }
             declared(schema, &known).unwrap_or_else(nothing)
         };
-        let of_unsigned = schema.get("properties").and_then(|known| known.get(pass::UNSIGNED));
+        let of_unsigned = schema.get("properties").and_then(|known| known.get(UNSIGNED));
         Ok(VisitorClaims {
             signed: if is_signed { signed() } else { nothing() },
             unsigned: of_unsigned.map_or_else(nothing, |schema| claims(&visitor.unsigned, schema)),

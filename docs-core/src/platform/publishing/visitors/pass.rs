@@ -1,18 +1,13 @@
 //! Content tokens: the credentials of a visitor from the resolution of an address until their expiry.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
-
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Visit, jwt};
+use super::{UNSIGNED, Visit, jwt};
 use crate::{
     Error, ErrorKind, Result,
-    model::{BASE32, OrgId, SectionId, ShareLinkId, SiteId, SiteSpaceId, SpaceId, Timestamp},
+    model::{OrgId, SectionId, ShareLinkId, SiteId, SiteSpaceId, SpaceId, Timestamp},
     platform::kernel::{
         actor::{Pass, Signer, Visitor},
         platform::Platform,
@@ -57,39 +52,10 @@ enum Kind {
     Site,
 }
 
-/// The content tokens issued during a visit, by place. Each is made once.
-#[derive(Clone, Debug, Default)]
-pub(in crate::platform) struct Tokens(Arc<Mutex<HashMap<SiteSpaceId, String>>>);
-
-impl Tokens {
-    /// Returns the token for a space of the site.
-    pub(in crate::platform) fn leading_to(
-        &self,
-        place: &SiteSpaceId,
-        make: impl FnOnce() -> Result<String>,
-    ) -> Result<String> {
-        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(token) = made.get(place) {
-            return Ok(token.clone());
-        }
-        let token = make()?;
-        made.insert(place.clone(), token.clone());
-        Ok(token)
-    }
-}
-
-/// The name of the object with unsigned claims.
-pub(in crate::platform) const UNSIGNED: &str = "unsigned";
 /// Maximum size of a content token in bytes. It contains all visible spaces and the claims.
 const MAX_CONTENT_TOKEN: usize = 32 * 1024;
 /// The granularity of expiry times, so that visitors with equal claims share a token for a while.
 const EVEN: i64 = 300;
-
-/// Returns a fingerprint that distinguishes keys and reveals nothing about them.
-pub(in crate::platform) fn fingerprint(key: &str) -> Arc<str> {
-    let hash = blake3::derive_key("docs-platform fingerprint of a signing key", key.as_bytes());
-    BASE32.encode(&hash[..16]).into()
-}
 
 /// Returns the expiry of a content token issued now, in seconds since the epoch.
 pub(super) fn end_from(now: Timestamp) -> i64 {

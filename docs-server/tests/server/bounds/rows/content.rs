@@ -111,7 +111,7 @@ pub(super) const INPUTS: &[Input] = &[
     Input {
         name: "PDF files",
         bounds: &[
-            bound("Pages of a space", "docs-core/src/platform/exchange/pdf.rs::MAX_PAGES", Beyond::Fails, "adapters/docs-pdf/tests/pdf/limits.rs::more_pages_than_the_limit_are_refused_with_both_numbers").measured("pages of a PDF file"),
+            bound("Pages of a space", "docs-core/src/platform/exchange/pdf/book.rs::MAX_PAGES", Beyond::Fails, "adapters/docs-pdf/tests/pdf/limits.rs::more_pages_than_the_limit_are_refused_with_both_numbers").measured("pages of a PDF file"),
             bound("Parts: texts, blocks, cells, lines of code", "adapters/docs-pdf/src/limits.rs::parts", Beyond::Fails, "adapters/docs-pdf/tests/pdf/limits.rs::more_parts_than_the_limit_are_refused").measured("a table as PDF"),
             bound("Bytes of the file", "adapters/docs-pdf/src/limits.rs::bytes", Beyond::Fails, "adapters/docs-pdf/tests/pdf/limits.rs::a_file_larger_than_the_limit_is_refused").within("pictures of a PDF file"),
             bound("Time to typeset", "adapters/docs-pdf/src/limits.rs::time", Beyond::Fails, "adapters/docs-pdf/tests/pdf/limits.rs::what_takes_too_long_ends_without_a_panic_of_the_typesetter").within("pictures of a PDF file"),

@@ -201,3 +201,10 @@ fn shown_parts_of_an_operation_are_bounded() {
         assert_eq!(shown.parameters[0].kind.matches("value").count(), 20);
     }
 }
+
+#[test]
+fn examples_longer_than_the_bound_are_cut() {
+    let example = |characters: usize| printed(&"ä".repeat(characters).into()).chars().count();
+    let lengths = [MAX_EXAMPLE - 1, MAX_EXAMPLE, MAX_EXAMPLE + 1];
+    assert_eq!(lengths.map(example), [MAX_EXAMPLE - 1, MAX_EXAMPLE, MAX_EXAMPLE]);
+}

@@ -1,30 +1,16 @@
 //! Recording an export atomically: the commit, the Git locations of the files, and the end of the job.
 
 use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
 
 use crate::{
     Result,
     model::{GitCommit, GitSyncDirection, RevisionId},
-    platform::exchange::git::sync::{ExportPayload, move_head_in_sync},
+    platform::exchange::git::sync::{CommitOutcome, ExportPayload, move_head_in_sync},
     store::{
         Hash, Operation, Tx, jobs,
         records::{GitState, RevisionRecord, SpaceRecord},
     },
 };
-
-/// The outcome of recording an export.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Applied {
-    /// The export is recorded and the job is finished.
-    Done,
-    /// The content of the space has changed, so the new revisions must be built again.
-    Changed,
-    /// A later event was applied first.
-    Stale(String),
-    /// Another worker has taken over the job.
-    TakenOver,
-}
 
 /// A revision of an export.
 pub(super) struct NewRevision {
@@ -47,22 +33,15 @@ pub(super) struct StoreExport {
 
 #[async_trait]
 impl Operation for StoreExport {
-    type Out = Applied;
+    type Out = CommitOutcome;
     const NAME: &'static str = "git_exported";
 
-    async fn apply(&self, tx: &mut Tx) -> Result<Applied> {
-        let proof = self.payload.proof(tx).await?;
-        let old = proof.space();
-        if let Some(why) = self.payload.is_stale(old, self.finished.job.lane_at) {
-            return Ok(Applied::Stale(why));
-        }
+    async fn apply(&self, tx: &mut Tx) -> Result<CommitOutcome> {
         let on = self.edited.as_ref().unwrap_or(&self.exported);
-        if old.head != on.parent {
-            return Ok(Applied::Changed);
-        }
-        if !jobs::finish(tx, &self.finished).await? {
-            return Ok(Applied::TakenOver);
-        }
+        let proof = match self.payload.begin(tx, Some(&on.parent), &self.finished).await? {
+            Ok(proof) => proof,
+            Err(outcome) => return Ok(outcome),
+        };
         let exported = self.revision(&self.exported, Some(self.commit.clone()));
         let live = match &self.edited {
             None => exported,
@@ -72,7 +51,7 @@ impl Operation for StoreExport {
             }
         };
         move_head_in_sync(tx, &proof, live, (GitSyncDirection::Export, self.git.clone())).await?;
-        Ok(Applied::Done)
+        Ok(CommitOutcome::Done)
     }
 }
 

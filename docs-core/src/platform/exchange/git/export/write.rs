@@ -8,10 +8,7 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use super::{
-    space::{Revision, is_same_page},
-    text_at,
-};
+use super::space::{Revision, is_same_page};
 use crate::{
     Error, Result,
     content::{
@@ -26,7 +23,7 @@ use crate::{
         content::files::FilePlace,
         exchange::git::{
             import::{MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, check_size},
-            sync::{format_error, git_error, readable},
+            sync::{format_error, git_error, readable, text_at},
         },
         jobs::Progress,
         kernel::platform::Platform,

@@ -1,30 +1,16 @@
 //! Recording an import atomically: the revision, the head of the space, and the end of the job.
 
 use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
 
 use crate::{
     Result,
     model::{GitCommit, GitSyncDirection, RevisionId},
-    platform::exchange::git::sync::{ImportPayload, move_head_in_sync},
+    platform::exchange::git::sync::{CommitOutcome, ImportPayload, move_head_in_sync},
     store::{
         Hash, Operation, Tx, jobs,
         records::{GitState, RevisionRecord},
     },
 };
-
-/// The outcome of recording an import.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Applied {
-    /// The import is recorded and the job is finished.
-    Done,
-    /// The content of the space has changed and must not be overwritten.
-    Changed,
-    /// A later event was applied first.
-    Stale(String),
-    /// Another worker has taken over the job.
-    TakenOver,
-}
 
 /// Records an import.
 pub(super) struct StoreImport {
@@ -40,21 +26,15 @@ pub(super) struct StoreImport {
 
 #[async_trait]
 impl Operation for StoreImport {
-    type Out = Applied;
+    type Out = CommitOutcome;
     const NAME: &'static str = "git_imported";
 
-    async fn apply(&self, tx: &mut Tx) -> Result<Applied> {
-        let proof = self.payload.proof(tx).await?;
+    async fn apply(&self, tx: &mut Tx) -> Result<CommitOutcome> {
+        let proof = match self.payload.begin(tx, self.on.as_ref(), &self.finished).await? {
+            Ok(proof) => proof,
+            Err(outcome) => return Ok(outcome),
+        };
         let old = proof.space();
-        if let Some(why) = self.payload.is_stale(old, self.finished.job.lane_at) {
-            return Ok(Applied::Stale(why));
-        }
-        if self.on.as_ref().is_some_and(|on| *on != old.head) {
-            return Ok(Applied::Changed);
-        }
-        if !jobs::finish(tx, &self.finished).await? {
-            return Ok(Applied::TakenOver);
-        }
         let (now, by) = (self.finished.now, self.payload.by.clone());
         let revision = RevisionRecord {
             parents: vec![old.head.clone()],
@@ -63,9 +43,9 @@ impl Operation for StoreImport {
         };
         if self.payload.request.standalone == Some(true) {
             tx.create(revision);
-            return Ok(Applied::Done);
+            return Ok(CommitOutcome::Done);
         }
         move_head_in_sync(tx, &proof, revision, (GitSyncDirection::Import, self.git.clone())).await?;
-        Ok(Applied::Done)
+        Ok(CommitOutcome::Done)
     }
 }

@@ -21,7 +21,7 @@ use crate::{
     platform::{
         exchange::{
             git::sync::{Unsaid, format_error, git_error, places_of, readable, tree_of},
-            import::UNKNOWN_IMPORT,
+            import::gather::UNKNOWN_IMPORT,
         },
         jobs::Progress,
         kernel::{

@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{
-    job::Syncing,
-    unite::{Stored, Theirs, begin, put_conflict, subject},
-};
+use super::unite::{Syncing, Theirs, put_conflict, subject};
 use crate::{
     Error, Result,
     content::ThreeWay,
@@ -15,7 +12,7 @@ use crate::{
     platform::{
         access,
         content::change_requests::{conflicted, feed_head, is_living},
-        exchange::git::{export::Attempt, sync::ImportPayload},
+        exchange::git::sync::{Attempt, CommitOutcome, ImportPayload},
         jobs::{Progress, Run},
         kernel::{actor::Actor, platform::Platform},
     },
@@ -121,8 +118,8 @@ impl Platform {
             finished: run.finish(self, JobOutcome { result: Some(result), object: None }),
             payload: at.payload,
         };
-        let stored = self.write(&Actor::Platform, &operation).await?;
-        Ok(self.attempt(stored, run))
+        let outcome = self.write(&Actor::Platform, &operation).await?;
+        Ok(self.attempt(outcome, run))
     }
 }
 
@@ -183,18 +180,18 @@ struct RenewConflict {
 
 #[async_trait]
 impl Operation for RenewConflict {
-    type Out = Stored;
+    type Out = CommitOutcome;
     const NAME: &'static str = "git_conflict_renewed";
 
-    async fn apply(&self, tx: &mut Tx) -> Result<Stored> {
+    async fn apply(&self, tx: &mut Tx) -> Result<CommitOutcome> {
         let found: Option<Arc<ChangeRequestRecord>> =
             tx.get(&ChangeRequestRecord::at(&self.request.id)).await?;
         let Some(old) = found.filter(|old| old.head == self.request.head && is_living(old.status)) else {
-            return Ok(Stored::Changed);
+            return Ok(CommitOutcome::Changed);
         };
-        let proof = match begin(tx, &self.payload, &self.live, &self.finished).await? {
+        let proof = match self.payload.begin(tx, Some(&self.live), &self.finished).await? {
             Ok(proof) => proof,
-            Err(stored) => return Ok(stored),
+            Err(outcome) => return Ok(outcome),
         };
         let Theirs { revision, git } = &self.theirs;
         tx.create(revision.clone());
@@ -222,6 +219,6 @@ impl Operation for RenewConflict {
         let conflict =
             GitSyncConflict { request: old.id.clone(), since: self.since.clone(), then: git.clone() };
         put_conflict(tx, proof.space(), conflict)?;
-        Ok(Stored::Done)
+        Ok(CommitOutcome::Done)
     }
 }

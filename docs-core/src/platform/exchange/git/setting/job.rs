@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use super::{
     conflict::Standing,
     credit::{Credit, recent},
+    unite::Syncing,
 };
 use crate::{
     Error, ErrorKind, Result,
@@ -17,20 +18,21 @@ use crate::{
     },
     platform::{
         exchange::git::{
-            export::{Attempt, Base, Export, Missing},
+            export::{Base, Export, Missing},
             no_git,
             sync::{
-                ExportPayload, FromSetting, ImportPayload, SyncPayload, Unsaid, branch_is_gone, git_error,
+                Attempt, ExportPayload, FromSetting, ImportPayload, SyncPayload, Unsaid, branch_is_gone,
+                git_error,
             },
         },
         jobs::{Effect, Job, Progress, Run},
         kernel::platform::Platform,
         library::follow::git::SyncRun,
     },
-    ports::{Checkout, FetchRequest, GitError},
+    ports::{FetchRequest, GitError},
     store::{
         jobs::JobOutcome,
-        records::{ChangeRequestRecord, GitSyncState, RevisionRecord, SpaceRecord},
+        records::{ChangeRequestRecord, GitSyncState, SpaceRecord},
     },
 };
 
@@ -57,16 +59,6 @@ impl Job for SyncRun {
         let message = "the space or the repository keeps changing; retrying later";
         Err(Error::new(ErrorKind::Unavailable, message))
     }
-}
-
-/// The input of a run.
-pub(super) struct Syncing<'a> {
-    pub(super) space: Arc<SpaceRecord>,
-    pub(super) sync: &'a GitSyncState,
-    pub(super) payload: ImportPayload,
-    pub(super) checkout: &'a dyn Checkout,
-    /// The URL with its credentials.
-    pub(super) url: String,
 }
 
 impl Platform {
@@ -337,13 +329,4 @@ fn of_setting<R>(
     let sealed_url = sync.credentials.as_ref().map(|credentials| credentials.url.clone());
     let setting = Some(FromSetting { generation: sync.generation.clone(), unsaid, committed_at });
     SyncPayload { space: space.id.clone(), by, request, sealed_url, setting }
-}
-
-/// The revision that a space and its repository last had in common.
-pub(super) async fn common(platform: &Platform, at: &Syncing<'_>) -> Result<Option<Arc<RevisionRecord>>> {
-    let state = at.space.git_of(&at.payload.source());
-    match state.and_then(|git| git.revision.as_ref()) {
-        Some(id) => Ok(platform.read().await?.get(&RevisionRecord::at(&at.space.id, id)).await?),
-        None => Ok(None),
-    }
 }

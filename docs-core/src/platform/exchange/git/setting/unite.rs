@@ -1,10 +1,10 @@
 //! Merging a commit with unexported content of a space, with the merge of change requests. Conflicting changes are put
 //! into a change request.
 
-use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
-use super::job::{Syncing, common};
+use async_trait::async_trait;
+
 use crate::{
     Error, Result,
     content::{Merged, ThreeWay},
@@ -15,15 +15,14 @@ use crate::{
     platform::{
         content::change_requests::new_request,
         exchange::git::{
-            export::Attempt,
             import::Read,
-            sync::{ImportPayload, MadeBy, Times, in_sync, move_head_in_sync},
+            sync::{Attempt, CommitOutcome, ImportPayload, MadeBy, Times, in_sync, move_head_in_sync},
         },
-        jobs::{Effect, Progress, Run, Urgency},
+        jobs::{Progress, Run, Urgency},
         kernel::{actor::Actor, platform::Platform},
         library::follow::git::{Wake, enqueue},
     },
-    policy::SpaceProof,
+    ports::Checkout,
     store::{
         Hash, Key, Operation, Tx,
         jobs::{self, JobOutcome},
@@ -33,17 +32,14 @@ use crate::{
     },
 };
 
-/// The outcome of recording a synchronization.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Stored {
-    /// The result is recorded and the job is finished.
-    Done,
-    /// One of the sides has changed.
-    Changed,
-    /// The setting was replaced.
-    Stale(String),
-    /// Another worker has taken over the job.
-    TakenOver,
+/// The input of a run.
+pub(super) struct Syncing<'a> {
+    pub(super) space: Arc<SpaceRecord>,
+    pub(super) sync: &'a GitSyncState,
+    pub(super) payload: ImportPayload,
+    pub(super) checkout: &'a dyn Checkout,
+    /// The URL with its credentials.
+    pub(super) url: String,
 }
 
 /// The content of a commit as a revision, in sync with the commit independent of the live content.
@@ -149,8 +145,8 @@ impl Platform {
             job: self.id(),
             finished,
         };
-        let stored = self.write(&Actor::Platform, &operation).await?;
-        Ok(self.attempt(stored, run))
+        let outcome = self.write(&Actor::Platform, &operation).await?;
+        Ok(self.attempt(outcome, run))
     }
 
     async fn store_conflict(
@@ -172,47 +168,18 @@ impl Platform {
         let finished = run.finish(self, JobOutcome { result: Some(result), object: None });
         let operation =
             StoreConflict { head: at.space.head.clone(), payload: at.payload, id, base, theirs, finished };
-        let stored = self.write(&Actor::Platform, &operation).await?;
-        Ok(self.attempt(stored, run))
-    }
-
-    /// The outcome of an attempt after recording.
-    pub(super) fn attempt(&self, stored: Stored, run: &mut Run) -> Attempt {
-        match stored {
-            Stored::Done => Attempt::Ended(Effect::Finished),
-            Stored::Changed => Attempt::Moved,
-            Stored::Stale(why) => {
-                run.say(self, why);
-                Attempt::Ended(Effect::Done)
-            }
-            Stored::TakenOver => {
-                tracing::warn!(job.id = %run.job.id, "stop synchronization; another worker has the job");
-                Attempt::Ended(Effect::Finished)
-            }
-        }
+        let outcome = self.write(&Actor::Platform, &operation).await?;
+        Ok(self.attempt(outcome, run))
     }
 }
 
-/// Begins a transaction that records a synchronization, and finishes its job. Returns the space, or the reason why
-/// nothing is to be recorded.
-pub(super) async fn begin(
-    tx: &mut Tx,
-    payload: &ImportPayload,
-    head: &RevisionId,
-    finished: &jobs::FinishJob,
-) -> Result<std::result::Result<SpaceProof, Stored>> {
-    let proof = payload.proof(tx).await?;
-    let old = proof.space();
-    if let Some(why) = payload.is_stale(old, finished.job.lane_at) {
-        return Ok(Err(Stored::Stale(why)));
+/// The revision that a space and its repository last had in common.
+async fn common(platform: &Platform, at: &Syncing<'_>) -> Result<Option<Arc<RevisionRecord>>> {
+    let state = at.space.git_of(&at.payload.source());
+    match state.and_then(|git| git.revision.as_ref()) {
+        Some(id) => Ok(platform.read().await?.get(&RevisionRecord::at(&at.space.id, id)).await?),
+        None => Ok(None),
     }
-    if old.head != *head {
-        return Ok(Err(Stored::Changed));
-    }
-    if !jobs::finish(tx, finished).await? {
-        return Ok(Err(Stored::TakenOver));
-    }
-    Ok(Ok(proof))
 }
 
 /// Records the merge of a commit with the content of a space.
@@ -230,32 +197,32 @@ struct StoreUnited {
 
 #[async_trait]
 impl Operation for StoreUnited {
-    type Out = Stored;
+    type Out = CommitOutcome;
     const NAME: &'static str = "git_united";
 
-    async fn apply(&self, tx: &mut Tx) -> Result<Stored> {
-        let proof = match begin(tx, &self.payload, &self.head, &self.finished).await? {
+    async fn apply(&self, tx: &mut Tx) -> Result<CommitOutcome> {
+        let proof = match self.payload.begin(tx, Some(&self.head), &self.finished).await? {
             Ok(proof) => proof,
-            Err(stored) => return Ok(stored),
+            Err(outcome) => return Ok(outcome),
         };
         let Theirs { revision, git } = &self.theirs;
         if self.live.root == revision.root {
             let live = RevisionRecord { parents: vec![self.head.clone()], ..revision.clone() };
             move_head_in_sync(tx, &proof, live, (GitSyncDirection::Import, git.clone())).await?;
-            return Ok(Stored::Done);
+            return Ok(CommitOutcome::Done);
         }
         tx.create(revision.clone());
         if self.live.root != self.ours {
             let done = (GitSyncDirection::Import, git.clone());
             move_head_in_sync(tx, &proof, self.live.clone(), done).await?;
-            return Ok(Stored::Done);
+            return Ok(CommitOutcome::Done);
         }
         let now = revision.created_at;
         let new = in_sync(proof.space(), GitSyncDirection::Import, git.clone(), now);
         let space = tx.put(&**proof.space(), new)?;
         let wake = Wake { job: self.job.clone(), by: None, now, urgency: Urgency::Follows };
         enqueue(tx, &space, wake).await?;
-        Ok(Stored::Done)
+        Ok(CommitOutcome::Done)
     }
 }
 
@@ -271,17 +238,17 @@ struct StoreConflict {
 
 #[async_trait]
 impl Operation for StoreConflict {
-    type Out = Stored;
+    type Out = CommitOutcome;
     const NAME: &'static str = "git_conflict";
 
     fn hot(&self) -> Vec<Key> {
         vec![ChangeRequestRecord::last_number(&self.payload.space)]
     }
 
-    async fn apply(&self, tx: &mut Tx) -> Result<Stored> {
-        let proof = match begin(tx, &self.payload, &self.head, &self.finished).await? {
+    async fn apply(&self, tx: &mut Tx) -> Result<CommitOutcome> {
+        let proof = match self.payload.begin(tx, Some(&self.head), &self.finished).await? {
             Ok(proof) => proof,
-            Err(stored) => return Ok(stored),
+            Err(outcome) => return Ok(outcome),
         };
         let (space, Theirs { revision, git }) = (proof.space(), &self.theirs);
         if tx.get::<RevisionRecord>(&RevisionRecord::at(&space.id, &self.base.id)).await?.is_none() {
@@ -301,7 +268,7 @@ impl Operation for StoreConflict {
         let since = space.git.as_ref().and_then(|git| git.revision.clone());
         let conflict = GitSyncConflict { request: self.id.clone(), since, then: git.clone() };
         put_conflict(tx, space, conflict)?;
-        Ok(Stored::Done)
+        Ok(CommitOutcome::Done)
     }
 }
 
