@@ -85,7 +85,9 @@ fn files_of_a_crate_form_no_cycle() {
             assert!(is_needed, "{name} has no cycle in {start}: delete its exception ({reason})");
         }
         let is_excepted = |cycle: &String| exceptions.iter().any(|(_, start, _)| cycle.starts_with(start));
-        found.extend(cycles.iter().filter(|cycle| !is_excepted(cycle)).map(|cycle| format!("{name}: {cycle}")));
+        found.extend(
+            cycles.iter().filter(|cycle| !is_excepted(cycle)).map(|cycle| format!("{name}: {cycle}")),
+        );
     }
     assert!(found.is_empty(), "{} cycles between files:\n{}", found.len(), found.join("\n"));
 }
