@@ -70,7 +70,8 @@ impl StoredFile {
     /// Creates the metadata of a stored file.
     pub(in crate::platform) fn new(
         domain: String,
-        (place, size): (FilePlace, u64),
+        place: FilePlace,
+        size: u64,
         stored_type: &str,
         reach: FileReach,
     ) -> Self {
@@ -124,14 +125,14 @@ impl Platform {
                 return Err(missing());
             }
             let SealedFile { place, content_type, .. } = file;
-            return Ok(StoredFile::new(at.space().domain.clone(), (place, size), &content_type, reach));
+            return Ok(StoredFile::new(at.space().domain.clone(), place, size, &content_type, reach));
         }
         if !self.reaches(&tx, &bearer, space).await? {
             return Err(missing());
         }
         let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
         let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
-        Ok(StoredFile::new(space.domain.clone(), (place, size), &content_type, FileReach::Bearer))
+        Ok(StoredFile::new(space.domain.clone(), place, size, &content_type, FileReach::Bearer))
     }
 
     /// Reads the content of a file, or a range of it. A range beyond the end is truncated.

@@ -122,7 +122,7 @@ impl<'p> Translations<'p> {
             create.prepare(platform).await?;
             platform
                 .write_and_show(actor, &create, |done| {
-                    Box::pin(platform.translation_seen(done.tx, actor, (org, &create.id)))
+                    Box::pin(platform.translation_seen(done.tx, actor, org, &create.id))
                 })
                 .await
         });
@@ -135,7 +135,7 @@ impl<'p> TranslationHandle<'p> {
     pub async fn get(self) -> Result<Translation> {
         let Self { caller, org, translation: id } = self;
         let tx = caller.platform.read().await?;
-        caller.platform.translation_seen(&tx, &caller.actor(), (org, id)).await
+        caller.platform.translation_seen(&tx, &caller.actor(), org, id).await
     }
 
     /// Changes the instructions of the translator, and translates everything again.
@@ -158,7 +158,7 @@ impl<'p> TranslationHandle<'p> {
         };
         platform
             .change_and_show(actor, &update, |done| {
-                Box::pin(platform.translation_seen(done.tx, actor, (org, id)))
+                Box::pin(platform.translation_seen(done.tx, actor, org, id))
             })
             .await
     }
@@ -181,7 +181,7 @@ impl<'p> TranslationHandle<'p> {
             now: platform.now(),
         };
         let done = platform
-            .change(actor, &delete, |seen| Box::pin(platform.translation_seen(seen.tx, actor, (org, id))));
+            .change(actor, &delete, |seen| Box::pin(platform.translation_seen(seen.tx, actor, org, id)));
         Error::existed(done.await)
     }
 
@@ -252,16 +252,18 @@ async fn seen_by(
 pub(in crate::platform) async fn require_editor(
     tx: &Tx,
     actor: &Actor,
-    at: (&OrgId, &TranslationId),
+    org: &OrgId,
+    id: &TranslationId,
 ) -> Result<()> {
-    find(tx, actor, at).await?.1.require_edit()
+    find(tx, actor, org, id).await?.1.require_edit()
 }
 
 /// Returns a translation of an organization with the access of the actor.
 async fn find(
     tx: &Tx,
     actor: &Actor,
-    (org, id): (&OrgId, &TranslationId),
+    org: &OrgId,
+    id: &TranslationId,
 ) -> Result<(Arc<TranslationRecord>, TranslationAccess)> {
     let missing = || Error::not_found("translation");
     let mut resolver = AccessResolver::new(access::org(tx, actor, org).await?, actor);
@@ -277,9 +279,10 @@ impl Platform {
         &self,
         tx: &Tx,
         actor: &Actor,
-        at: (&OrgId, &TranslationId),
+        org: &OrgId,
+        id: &TranslationId,
     ) -> Result<Translation> {
-        let found = find(tx, actor, at).await?;
+        let found = find(tx, actor, org, id).await?;
         let mut shown = self.translation_views(tx, &[found]).await?;
         shown.pop().ok_or_else(|| Error::not_found("translation"))
     }
@@ -486,7 +489,7 @@ impl Operation for TranslationUpdate {
     const NAME: &'static str = "translation_update";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (old, access) = find(tx, &self.actor, (&self.org, &self.id)).await?;
+        let (old, access) = find(tx, &self.actor, &self.org, &self.id).await?;
         access.require_edit()?;
         if old.instructions == self.instructions {
             return Ok(());
@@ -513,7 +516,7 @@ impl Operation for TranslationRun {
     const NAME: &'static str = "translation_run";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (old, access) = find(tx, &self.actor, (&self.org, &self.id)).await?;
+        let (old, access) = find(tx, &self.actor, &self.org, &self.id).await?;
         access.require_edit()?;
         let new = want_run(tx, &old, (self.job.clone(), self.now), Urgency::Asked).await?;
         tx.put(&*old, TranslationRecord { asked: old.asked + 1, ..new })?;
@@ -536,7 +539,7 @@ impl Operation for TranslationDeletion {
     const NAME: &'static str = "translation_delete";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (old, access) = find(tx, &self.actor, (&self.org, &self.id)).await?;
+        let (old, access) = find(tx, &self.actor, &self.org, &self.id).await?;
         access.require_edit()?;
         delete(tx, &old, self.job.clone(), self.now).await
     }

@@ -39,7 +39,7 @@ impl Right {
                 access::org(tx, actor, org).await?.require(OrgAction::CreateContent)?;
                 access::space(tx, actor, source).await?.require(SpaceAction::Manage).map(drop)
             }
-            Self::Translation(org, id) => translations::require_editor(tx, actor, (org, id)).await,
+            Self::Translation(org, id) => translations::require_editor(tx, actor, org, id).await,
         }
     }
 }

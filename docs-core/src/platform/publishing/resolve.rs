@@ -236,8 +236,7 @@ impl Platform {
         let section = found.section.map(|section| section.id.clone());
         let token = visit.tokens.leading_to(&found.place.id, || {
             let spaces = outline.all_places().iter().map(|place| place.space.clone()).collect();
-            let place = (found.place.id.clone(), section.clone(), found.place.space.clone());
-            self.content_token(visit, place, spaces)
+            self.content_token(visit, found.place, section.clone(), spaces)
         })?;
         Ok(ResolvedUrl::Content(Box::new(ResolvedContent {
             organization: visit.site.organization.clone(),

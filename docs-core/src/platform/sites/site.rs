@@ -93,7 +93,7 @@ impl<'p> Sites<'p> {
         };
         let page = list.finish(&tx, count.and_then(|n| u64::try_from(n).ok())).await?;
         let mut items = platform.site_views(&tx, &page.items).await?;
-        let defaults = default_spaces(&tx, (access, actor), &page.items).await?;
+        let defaults = default_spaces(&tx, access, actor, &page.items).await?;
         items.iter_mut().zip(defaults).for_each(|(site, space)| site.default_space = space);
         Ok(Page { items, next: page.next, count: page.count })
     }
@@ -185,7 +185,7 @@ impl<'p> SiteHandle<'p> {
         let Self { caller, at: SiteRef { org, site: id }, .. } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
         if let Patch::Set(origin) = &change.proxy {
-            mount::check_host("proxy", origin.as_str(), (platform.urls().base(), platform.site_hosts()))?;
+            mount::check_host("proxy", origin.as_str(), platform.urls().base(), platform.site_hosts())?;
             site_hosts::check_proxy(platform.site_hosts(), org, origin.as_str())?;
         }
         let update = SiteUpdate { actor: actor.clone(), org: org.clone(), id: id.clone(), change };
@@ -296,8 +296,8 @@ impl Platform {
         site.site_spaces = opened.outline.all_places().len() as u64;
         site.default_space = match &opened.viewer {
             Viewer::Member(org, actor) => {
-                let seen = (org.clone(), actor);
-                default_spaces(tx, seen, slice::from_ref(&opened.site)).await?.pop().flatten()
+                let sites = slice::from_ref(&opened.site);
+                default_spaces(tx, org.clone(), actor, sites).await?.pop().flatten()
             }
             Viewer::Visitor(_) => opened.outline.default_place().map(|place| place.space.clone()),
         };

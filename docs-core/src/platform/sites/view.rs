@@ -317,7 +317,8 @@ impl Seen<'_> {
 /// access check.
 pub(in crate::platform) async fn default_spaces(
     tx: &Tx,
-    (org, actor): (OrgAccess, &Actor),
+    org: OrgAccess,
+    actor: &Actor,
     sites: &[SharedSite],
 ) -> Result<Vec<Option<SpaceId>>> {
     let keys: Vec<Key> =

@@ -242,7 +242,7 @@ impl Platform {
     ) -> Result<Option<PageNow>> {
         let view = self.content().view(&commented.access.space().domain, commented.head().1);
         match view.page(id).await? {
-            Some(entry) => now(&view, (id, &entry), &node.into_iter().collect()).await.map(Some),
+            Some(entry) => now(&view, id, &entry, &node.into_iter().collect()).await.map(Some),
             None => Ok(None),
         }
     }
@@ -264,7 +264,7 @@ impl Platform {
         let mut pages = BTreeMap::new();
         for ((id, nodes), entry) in wanted.into_iter().zip(entries) {
             if let Some(entry) = entry {
-                pages.insert(id.clone(), now(&view, (id, &entry), &nodes).await?);
+                pages.insert(id.clone(), now(&view, id, &entry, &nodes).await?);
             }
         }
         Ok(pages)
@@ -272,7 +272,7 @@ impl Platform {
 }
 
 /// Builds the current state of a page. Its document is parsed once for all requested blocks.
-async fn now(view: &View, (id, entry): (&PageId, &PageEntry), nodes: &BTreeSet<&str>) -> Result<PageNow> {
+async fn now(view: &View, id: &PageId, entry: &PageEntry, nodes: &BTreeSet<&str>) -> Result<PageNow> {
     let blocks = match entry.kind {
         PageKind::Document if !nodes.is_empty() => {
             document::block_texts(&view.text(&entry.body, Rendering::Request).await?, nodes)

@@ -96,7 +96,8 @@ impl Edit {
         &self,
         posted: &mut Posted,
         commented: &CommentedContent,
-        (by, now): (&UserId, Timestamp),
+        by: &UserId,
+        now: Timestamp,
     ) -> Result<()> {
         if let Some(text) = &self.text {
             commented.access.require_comment(CommentAction::Edit, &posted.by, Some(by))?;
@@ -186,7 +187,7 @@ impl Operation for CommentUpdate {
                 (true, None) => Some(Resolution { at: self.now, by: self.by.clone() }),
             };
         }
-        self.edit.apply(&mut new.posted, &commented, (&self.by, self.now))?;
+        self.edit.apply(&mut new.posted, &commented, &self.by, self.now)?;
         if new != *old {
             tx.put(&*old, new)?;
         }
@@ -266,7 +267,7 @@ impl Operation for ReplyUpdate {
         commented.access.require(SpaceAction::Comment)?;
         let old = commented.reply(tx, &self.thread.comment, &self.id).await?;
         let mut new = ReplyRecord::clone(&old);
-        self.edit.apply(&mut new.posted, &commented, (&self.by, self.now))?;
+        self.edit.apply(&mut new.posted, &commented, &self.by, self.now)?;
         if new != *old {
             tx.put(&*old, new)?;
         }

@@ -49,18 +49,18 @@ impl MadeCache {
         places: &ComputedPlaces,
         shown: &[usize],
     ) -> Result<Arc<MadePages>> {
-        let key = key((tree, places), shown)?;
+        let key = key(tree, places, shown)?;
         if let Some(made) = self.0.get(&key) {
             return Ok(made);
         }
-        let made = Arc::new(make((tree, places), shown));
+        let made = Arc::new(make(tree, places, shown));
         self.0.insert(key, Arc::clone(&made));
         Ok(made)
     }
 }
 
 /// Hashes everything that generated pages depend on.
-fn key((tree, places): (&PageTree, &ComputedPlaces), shown: &[usize]) -> Result<EntityTag> {
+fn key(tree: &PageTree, places: &ComputedPlaces, shown: &[usize]) -> Result<EntityTag> {
     #[derive(Serialize)]
     struct Facts<'t, S> {
         above: &'t str,
@@ -78,7 +78,7 @@ fn key((tree, places): (&PageTree, &ComputedPlaces), shown: &[usize]) -> Result<
     EntityTag::of(&(shown, facts, beside))
 }
 
-fn make((tree, places): (&PageTree, &ComputedPlaces), shown: &[usize]) -> MadePages {
+fn make(tree: &PageTree, places: &ComputedPlaces, shown: &[usize]) -> MadePages {
     let mut slugs: BTreeMap<Option<usize>, UniqueNames> = BTreeMap::new();
     let mut all = Vec::new();
     for at in shown {

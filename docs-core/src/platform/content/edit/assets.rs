@@ -21,7 +21,9 @@ impl Plan {
     pub(super) async fn push_assets(
         &self,
         view: &View,
-        (at, change, id): (usize, &ContentEdit, Option<&ReusableId>),
+        at: usize,
+        change: &ContentEdit,
+        id: Option<&ReusableId>,
         edits: &mut Edits,
     ) -> Result<()> {
         match change {

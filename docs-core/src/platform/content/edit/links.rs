@@ -104,7 +104,7 @@ pub(super) async fn resolve(
 ) -> Result<String> {
     let mut answers = HashMap::new();
     for site in links(text) {
-        let answer = answer(&site.destination, site.kind, (names, view, folder)).await?;
+        let answer = answer(&site.destination, site.kind, names, view, folder).await?;
         answers.insert((site.destination, site.kind), answer);
     }
     if answers.values().any(|answer| *answer == Resolution::Plain) {
@@ -121,8 +121,13 @@ pub(super) async fn resolve(
     Ok(new.into_owned())
 }
 
-async fn answer(destination: &str, kind: LinkKind, at: (&Names, &View, &str)) -> Result<Resolution> {
-    let (names, view, folder) = at;
+async fn answer(
+    destination: &str,
+    kind: LinkKind,
+    names: &Names,
+    view: &View,
+    folder: &str,
+) -> Result<Resolution> {
     let (path, anchor) = match destination.split_once('#') {
         Some((path, anchor)) => (path, format!("#{anchor}")),
         None => (destination, String::new()),

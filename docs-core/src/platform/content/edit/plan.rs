@@ -231,8 +231,9 @@ impl Plan {
                     }
                 }
                 other => {
-                    let asset = (at, other, planned.reusable.as_ref());
-                    self.push_assets(&view, asset, &mut edits).await.map_err(|error| within(at, error))?;
+                    let id = planned.reusable.as_ref();
+                    let pushed = self.push_assets(&view, at, other, id, &mut edits).await;
+                    pushed.map_err(|error| within(at, error))?;
                 }
             }
         }

@@ -135,7 +135,8 @@ async fn document(tx: &Tx, spec: &OpenApiSpecRecord, version: &OpenApiSpecVersio
     };
     Ok(StoredFile::new(
         OpenApiSpecRecord::domain(&spec.id),
-        (FilePlace::stored(&version.document), version.document.size),
+        FilePlace::stored(&version.document),
+        version.document.size,
         content_type,
         FileReach::Bearer,
     ))

@@ -62,11 +62,12 @@ impl Platform {
     /// Generates the pages that replace one page among its siblings; `None` for a page that is not computed.
     pub(super) fn replaced_one(
         &self,
-        (space, places): (&SpaceRecord, &ComputedPlaces),
-        (id, entry): (&PageId, &PageEntry),
-        (above, beside): (&str, &mut UniqueNames),
+        space: &SpaceRecord,
+        places: &ComputedPlaces,
+        entry: &PageEntry,
+        at: Place<'_>,
     ) -> Option<Vec<RevisionPage>> {
-        let made = places.made(entry, Place { id, above, beside })?;
+        let made = places.made(entry, at)?;
         Some(made.into_iter().map(|made| self.made_view(space, entry, made)).collect())
     }
 

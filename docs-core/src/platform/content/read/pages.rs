@@ -8,7 +8,9 @@ use crate::{
     content::{Evaluated, PageEntry, Rendering, UniqueNames, document, off_thread},
     model::{ContentFormat, PageId, RevisionPage},
     platform::{
-        content::computed::OpenApiSource, kernel::platform::Platform, publishing::visitors::ContentFilter,
+        content::computed::{OpenApiSource, Place},
+        kernel::platform::Platform,
+        publishing::visitors::ContentFilter,
     },
 };
 
@@ -93,10 +95,9 @@ impl Platform {
                 if places.is_none() && OpenApiSource::of(&entry).is_some() {
                     places = self.places_of(at, shown).await?;
                 }
-                let place = (level.path.as_str(), &mut level.slugs);
-                let replaced = places
-                    .as_ref()
-                    .and_then(|places| self.replaced_one((at.space(), places), (&id, &entry), place));
+                let place = Place { id: &id, above: &level.path, beside: &mut level.slugs };
+                let replaced =
+                    places.as_ref().and_then(|places| self.replaced_one(at.space(), places, &entry, place));
                 if let Some(pages) = replaced {
                     level.done.extend(pages);
                     continue;

@@ -131,7 +131,7 @@ impl Platform {
     ) -> Result<Read> {
         let project = payload.project()?;
         let unsaid = payload.setting.as_ref().map_or(Unsaid::Lost, |setting| setting.unsaid);
-        let mut importer = Importer::new((self, space), checkout, unsaid).await?;
+        let mut importer = Importer::new(self, space, checkout, unsaid).await?;
         let (tree, config, plan) = importer.plan(&project).await?;
         // A forced import reads everything.
         if !is_set(payload.request.force)
@@ -139,6 +139,6 @@ impl Platform {
         {
             return Ok(read);
         }
-        importer.read(&project, &tree, (&config, plan), progress).await
+        importer.read(&project, &tree, &config, plan, progress).await
     }
 }

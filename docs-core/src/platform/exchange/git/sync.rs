@@ -361,7 +361,8 @@ pub(super) async fn move_head_in_sync(
     tx: &mut Tx,
     proof: &SpaceProof,
     revision: RevisionRecord,
-    (done, git): (GitSyncDirection, GitState),
+    done: GitSyncDirection,
+    git: GitState,
 ) -> Result<()> {
     let old = proof.space();
     let new = SpaceRecord {

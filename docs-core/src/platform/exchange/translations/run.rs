@@ -149,8 +149,8 @@ impl Platform {
         let rules =
             glossary.map(|glossary| glossary::rules(&glossary.entries, record.language)).unwrap_or_default();
         let translator = self.ports().translator.name();
-        let languages = (record.source_language, record.language);
-        let settings = Settings::new(&translator, languages, record.instructions.clone(), rules);
+        let (from, to) = (record.source_language, record.language);
+        let settings = Settings::new(&translator, from, to, record.instructions.clone(), rules);
         Ok(Some(Work { record, source, settings, began }))
     }
 

@@ -36,7 +36,8 @@ pub(super) struct Settings {
 impl Settings {
     pub(super) fn new(
         translator: &str,
-        (source, target): (TranslationLanguage, TranslationLanguage),
+        source: TranslationLanguage,
+        target: TranslationLanguage,
         instructions: String,
         rules: Vec<TermRule>,
     ) -> Self {
@@ -287,7 +288,7 @@ mod tests {
     #[tokio::test]
     async fn translations_beyond_their_growth_are_left_out() {
         let language = |code: &str| serde_json::from_value(code.into()).expect("a language");
-        let settings = Settings::new("of bytes", (language("en"), language("fr")), String::new(), Vec::new());
+        let settings = Settings::new("of bytes", language("en"), language("fr"), String::new(), Vec::new());
         let segments = ["a".repeat(10)];
         let most = segments[0].len() * MAX_GROWTH + GROWTH_ROOM;
         for (bytes, translated, failed) in [(most, 1, 0), (most + 1, 0, 1)] {

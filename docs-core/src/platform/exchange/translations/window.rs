@@ -77,7 +77,7 @@ impl Platform {
             }
         }
         for read in window {
-            self.make(work, read, (&known, made)).await?;
+            self.make(work, read, &known, made).await?;
             tokio::task::yield_now().await;
         }
         Ok(Ok(()))
@@ -188,7 +188,8 @@ impl Platform {
         &self,
         work: &Work,
         read: &Read,
-        (known, made): (&BTreeMap<String, String>, &mut Made),
+        known: &BTreeMap<String, String>,
+        made: &mut Made,
     ) -> Result<()> {
         made.too_long += read.too_long;
         if read.has_failed(known) {

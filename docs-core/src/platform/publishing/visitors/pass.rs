@@ -12,6 +12,7 @@ use crate::{
         actor::{Pass, Signer, Visitor},
         platform::Platform,
     },
+    store::records::SiteSpaceRecord,
 };
 
 /// The shortest lifetime of a content token.
@@ -82,7 +83,8 @@ impl Platform {
     pub(in crate::platform) fn content_token(
         &self,
         visit: &Visit,
-        (site_space, site_section, space): (SiteSpaceId, Option<SectionId>, SpaceId),
+        place: &SiteSpaceRecord,
+        site_section: Option<SectionId>,
         spaces: Vec<SpaceId>,
     ) -> Result<String> {
         let object = |value: &Value| value.as_object().cloned().unwrap_or_default();
@@ -100,9 +102,9 @@ impl Platform {
             kind: Kind::Site,
             organization: visit.site.organization.clone(),
             site: visit.site.id.clone(),
-            site_space,
+            site_space: place.id.clone(),
             site_section,
-            space,
+            space: place.space.clone(),
             spaces,
             claims,
             share_link,

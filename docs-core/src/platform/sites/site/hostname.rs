@@ -31,8 +31,8 @@ impl<'p> SiteHandle<'p> {
         let (platform, actor) = (caller.platform, &caller.actor());
         actor.require_platform()?;
         if let Some(hostname) = &hostname {
-            let own = (platform.urls().base(), platform.site_hosts());
-            mount::check_host("hostname", hostname.as_str(), own)?;
+            let (base, hosts) = (platform.urls().base(), platform.site_hosts());
+            mount::check_host("hostname", hostname.as_str(), base, hosts)?;
         }
         let set = SetHostname { org: org.clone(), id: id.clone(), hostname };
         platform.write_site(actor, &set, org, id).await

@@ -17,7 +17,8 @@ use crate::{
 pub(in crate::platform) fn check_host(
     field: &str,
     origin: &str,
-    (base, hosts): (&str, &SiteHosts),
+    base: &str,
+    hosts: &SiteHosts,
 ) -> Result<()> {
     let host = |address: &str| {
         web_url(address)?.host_str().map(|host| host.strip_suffix('.').unwrap_or(host).to_owned())
@@ -61,7 +62,7 @@ mod tests {
     fn no_site_is_mounted_on_the_host_of_the_platform() {
         let origin = |text: &str| ProxyOrigin::new(text).expect(text);
         for base in ["https://docs.example.com", "http://Docs.Example.com:4000/platform"] {
-            let check = |text: &str| check_host("proxy", origin(text).as_str(), (base, &SiteHosts::any()));
+            let check = |text: &str| check_host("proxy", origin(text).as_str(), base, &SiteHosts::any());
             assert!(check("DOCS.example.com/sites/other").is_err(), "{base}");
             assert!(check("example.com/docs").is_ok(), "{base}");
         }
@@ -74,14 +75,12 @@ mod tests {
             ("https://bücher.example", "xn--bcher-kva.example/x"),
             ("https://docs.example.com.:443", "docs.example.com/x"),
         ] {
-            assert!(check_host("proxy", mounted, (base, &SiteHosts::any())).is_err(), "{base}");
+            assert!(check_host("proxy", mounted, base, &SiteHosts::any()).is_err(), "{base}");
         }
         // Only resembles the Punycode form of a host name.
         let broken = ProxyOrigin::new("xn--a.example/docs").expect("the form of an origin");
-        assert!(
-            check_host("proxy", broken.as_str(), ("https://docs.example.com", &SiteHosts::any())).is_err()
-        );
+        assert!(check_host("proxy", broken.as_str(), "https://docs.example.com", &SiteHosts::any()).is_err());
         let hosts = SiteHosts::any().except("files.example.com:4443");
-        assert!(check_host("proxy", "FILES.example.com/x", ("https://docs.example.com", &hosts)).is_err());
+        assert!(check_host("proxy", "FILES.example.com/x", "https://docs.example.com", &hosts).is_err());
     }
 }

@@ -50,7 +50,7 @@ impl Operation for StoreExport {
                 self.revision(edited, None)
             }
         };
-        move_head_in_sync(tx, &proof, live, (GitSyncDirection::Export, self.git.clone())).await?;
+        move_head_in_sync(tx, &proof, live, GitSyncDirection::Export, self.git.clone()).await?;
         Ok(CommitOutcome::Done)
     }
 }

@@ -45,7 +45,7 @@ impl Operation for StoreImport {
             tx.create(revision);
             return Ok(CommitOutcome::Done);
         }
-        move_head_in_sync(tx, &proof, revision, (GitSyncDirection::Import, self.git.clone())).await?;
+        move_head_in_sync(tx, &proof, revision, GitSyncDirection::Import, self.git.clone()).await?;
         Ok(CommitOutcome::Done)
     }
 }

@@ -117,7 +117,8 @@ pub(super) struct Before {
 
 impl<'a> Importer<'a> {
     pub(super) async fn new(
-        (platform, space): (&'a Platform, &'a SpaceRecord),
+        platform: &'a Platform,
+        space: &'a SpaceRecord,
         checkout: &'a dyn Checkout,
         unsaid: Unsaid,
     ) -> Result<Self> {
@@ -148,7 +149,8 @@ impl<'a> Importer<'a> {
         &mut self,
         project: &RepoPath,
         tree: &RepoTree,
-        (config, mut plan): (&RepoConfig, ImportPlan),
+        config: &RepoConfig,
+        mut plan: ImportPlan,
         progress: &mut Progress<'_>,
     ) -> Result<Read> {
         let size = ImportSize { text_bytes: plan.text_bytes(), items: plan.items() as u64 };

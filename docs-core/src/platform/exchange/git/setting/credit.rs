@@ -31,7 +31,8 @@ impl Credit {
     /// The metadata for the newest of some revisions, which are ordered newest first.
     pub(super) async fn of(
         tx: &Tx,
-        (space, sync): (&SpaceRecord, &GitSyncState),
+        space: &SpaceRecord,
+        sync: &GitSyncState,
         revisions: &[Arc<RevisionRecord>],
     ) -> Result<Self> {
         let merged = revisions.iter().find_map(|revision| match &revision.kind {

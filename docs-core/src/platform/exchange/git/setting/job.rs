@@ -231,7 +231,7 @@ impl Platform {
         let revisions = recent(&tx, &at.space, state.and_then(|git| git.revision.as_ref())).await?;
         let mut exported = None;
         for (place, revision) in revisions.iter().enumerate() {
-            let credit = Credit::of(&tx, (&at.space, at.sync), &revisions[place..]).await?;
+            let credit = Credit::of(&tx, &at.space, at.sync, &revisions[place..]).await?;
             if credit.is_of(commit) {
                 exported = Some((Arc::clone(revision), credit));
                 break;
@@ -270,7 +270,7 @@ impl Platform {
                 let tx = self.read().await?;
                 let since = space.git.as_ref().and_then(|git| git.revision.as_ref());
                 let revisions = recent(&tx, space, since).await?;
-                Credit::of(&tx, (space, sync), &revisions).await?
+                Credit::of(&tx, space, sync, &revisions).await?
             }
         };
         let wanted = import_payload(space, sync).request;

@@ -208,13 +208,12 @@ impl Operation for StoreUnited {
         let Theirs { revision, git } = &self.theirs;
         if self.live.root == revision.root {
             let live = RevisionRecord { parents: vec![self.head.clone()], ..revision.clone() };
-            move_head_in_sync(tx, &proof, live, (GitSyncDirection::Import, git.clone())).await?;
+            move_head_in_sync(tx, &proof, live, GitSyncDirection::Import, git.clone()).await?;
             return Ok(CommitOutcome::Done);
         }
         tx.create(revision.clone());
         if self.live.root != self.ours {
-            let done = (GitSyncDirection::Import, git.clone());
-            move_head_in_sync(tx, &proof, self.live.clone(), done).await?;
+            move_head_in_sync(tx, &proof, self.live.clone(), GitSyncDirection::Import, git.clone()).await?;
             return Ok(CommitOutcome::Done);
         }
         let now = revision.created_at;
