@@ -6,18 +6,22 @@ use tokio::time::Instant;
 
 use super::Pace;
 
-/// Measures a transfer against a [`Pace`].
+/// The longest time that a client can have left, in stalls. A burst of bytes cannot save up a longer time for later.
+const MAX_STALLS: u32 = 2;
+
+/// Measures a transfer against a [`Pace`]. Waits of the server use up the time that the client has left, and bytes add
+/// to it.
 #[derive(Debug)]
 pub(super) struct Pacer {
     pace: Pace,
     waiting_since: Option<Instant>,
-    waited: Duration,
-    bytes: u64,
+    /// The time that the server waits further for the client, at the start of the current wait.
+    left: Duration,
 }
 
 impl Pacer {
     pub(super) const fn new(pace: Pace) -> Self {
-        Self { pace, waiting_since: None, waited: Duration::ZERO, bytes: 0 }
+        Self { pace, waiting_since: None, left: pace.stall }
     }
 
     /// Records that the server waits for the client.
@@ -28,9 +32,12 @@ impl Pacer {
     /// Records that the client sent or read bytes.
     pub(super) fn progress(&mut self, now: Instant, bytes: usize) {
         if let Some(since) = self.waiting_since.take() {
-            self.waited += now - since;
+            self.left = self.left.saturating_sub(now - since);
         }
-        self.bytes += bytes as u64;
+        let nanos =
+            (bytes as u64).saturating_mul(1_000_000_000) / u64::from(self.pace.bytes_per_second.max(1));
+        let most = self.pace.stall.saturating_mul(MAX_STALLS);
+        self.left = self.left.saturating_add(Duration::from_nanos(nanos)).min(most);
     }
 
     /// Returns the start of the current wait.
@@ -40,11 +47,7 @@ impl Pacer {
 
     /// Returns the deadline of the current wait, or `None` if the server does not wait.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        let since = self.waiting_since?;
-        let rate = u64::from(self.pace.bytes_per_second.max(1));
-        let earned = Duration::from_secs(self.bytes / rate);
-        let left = (self.pace.stall + earned).saturating_sub(self.waited);
-        Some(since + left.min(self.pace.stall))
+        Some(self.waiting_since? + self.left.min(self.pace.stall))
     }
 }
 
@@ -87,6 +90,35 @@ mod tests {
             now += Duration::from_secs(1);
             assert!(pacer.deadline().is_some_and(|deadline| deadline >= now));
             pacer.progress(now, 120);
+        }
+    }
+
+    #[test]
+    fn a_burst_saves_up_no_time_for_later() {
+        let (mut pacer, start) = (Pacer::new(PACE), Instant::now());
+        let pause = PACE.stall * 6 / 10;
+        pacer.wait(start);
+        pacer.progress(start, 10_000_000);
+        let mut now = start;
+        loop {
+            pacer.wait(now);
+            if pacer.deadline().is_some_and(|deadline| deadline < now + pause) {
+                break;
+            }
+            now += pause;
+            pacer.progress(now, 1);
+        }
+        assert!(now - start <= PACE.stall * MAX_STALLS, "{:?}", now - start);
+    }
+
+    #[test]
+    fn pauses_shorter_than_a_stall_between_bursts_are_allowed() {
+        let (mut pacer, mut now) = (Pacer::new(PACE), Instant::now());
+        for _ in 0..1_000 {
+            pacer.wait(now);
+            now += PACE.stall;
+            assert!(pacer.deadline().is_some_and(|deadline| deadline >= now));
+            pacer.progress(now, 1_000);
         }
     }
 }

@@ -83,5 +83,11 @@ pub(super) const INPUTS: &[Input] = &[Input {
             Beyond::Unavailable,
             "docs-http/src/wire/budget.rs::bodies_over_the_budget_are_refused_until_others_end",
         ).measured("bodies of all requests"),
+        bound(
+            "Longest waits that fast parts of a transfer save up for slow ones",
+            "docs-server/src/serve/pace.rs::MAX_STALLS",
+            Beyond::Closed,
+            "docs-server/src/serve/pace.rs::a_burst_saves_up_no_time_for_later",
+        ).within("bodies of all requests"),
     ],
 }];
