@@ -76,7 +76,7 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
         None => (files(platform, &reads), None),
         Some(_) => (moved_files(platform), Some((platform.clone(), files(platform, &reads)))),
     };
-    let webhooks = GitWebhooks { platform: platform.clone(), budget: config.body_budget.for_anonymous() };
+    let webhooks = GitWebhooks { platform: platform.clone() };
     let routes = routes.at(format!("/{WEBHOOKS}/git/:space"), webhooks.with(deliveries));
     #[cfg(feature = "explorer")]
     let routes = routes.at("/", crate::explorer::way_there());

@@ -13,13 +13,7 @@ use poem::{
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
 };
 
-use crate::{
-    endpoints::other_method,
-    wire::{
-        budget::{BodyBudget, Reserved},
-        error::ApiError,
-    },
-};
+use crate::{endpoints::other_method, wire::error::ApiError};
 
 /// The signature headers of GitHub, Gitea and Forgejo, then of Bitbucket.
 const SIGNATURES: [&str; 2] = ["x-hub-signature-256", "x-hub-signature"];
@@ -35,11 +29,10 @@ const EVENTS: [(&str, &[&str]); 5] = [
 ];
 
 /// Webhooks of spaces, rate-limited by the address of the sender. The response is `202` if a synchronization is
-/// enqueued, `204` if the event has no effect.
+/// enqueued, `204` if the event has no effect. Bodies are not held in memory, because their sender is unknown until
+/// their end, so senders without proof cannot use up memory that other deliveries need.
 pub(crate) struct GitWebhooks {
     pub(crate) platform: Platform,
-    /// The memory budget for deliveries until their signature is verified.
-    pub(crate) budget: BodyBudget,
 }
 
 impl Endpoint for GitWebhooks {
@@ -64,14 +57,9 @@ impl GitWebhooks {
         let mut webhook = GitWebhook::open(&self.platform, space, delivery(request.headers())).await?;
         let length = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
         webhook.announce(length.and_then(|length| length.parse().ok()).unwrap_or_default())?;
-        let mut held = Reserved::default();
         let mut parts = Box::pin(body.into_bytes_stream());
         while let Some(part) = parts.next().await {
-            let part = part.map_err(|_| Error::invalid("the body", "ended before it was complete"))?;
-            if webhook.keeps_bytes() {
-                self.budget.grow(&mut held, part.len()).await?;
-            }
-            webhook.take(&part)?;
+            webhook.take(&part.map_err(|_| Error::invalid("the body", "ended before it was complete"))?)?;
         }
         Ok(webhook.end().await?)
     }

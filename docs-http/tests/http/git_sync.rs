@@ -1,10 +1,14 @@
 //! Git synchronization over HTTP: the setting, and webhook deliveries of Git hosts.
 
-use std::time::Duration;
+use std::{io, time::Duration};
 
+use bytes::Bytes;
+use futures_util::{StreamExt as _, future::join_all, stream};
 use hmac::{Hmac, KeyInit, Mac};
+use poem::Body;
 use serde_json::{Value, json};
 use sha2::Sha256;
+use tokio::time::timeout;
 
 use crate::{
     server::{Answer, Server},
@@ -146,6 +150,12 @@ async fn every_field_of_a_setting_that_is_wrong_is_named() {
     assert!(s.repository.urls().is_empty(), "nothing was asked of the repository");
 }
 
+/// A body that sends `bytes`, and never ends.
+pub(crate) fn unfinished(bytes: usize) -> Body {
+    let first = Bytes::from(vec![b' '; bytes]);
+    Body::from_bytes_stream(stream::iter([Ok::<_, io::Error>(first)]).chain(stream::pending()))
+}
+
 async fn deliver(s: &Server, webhook: &str, headers: &[(&str, &str)], body: &str) -> Answer {
     s.send_with("POST", webhook, headers, Some(("application/json", body.to_owned()))).await
 }
@@ -228,5 +238,26 @@ async fn unauthenticated_or_too_long_is_rejected_before_its_body() {
             let answer = request.send().await.0;
             assert_eq!(answer.status().as_u16(), status, "{headers:?}");
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn deliveries_without_proof_use_no_memory_of_others() {
+    let s = Server::new().await;
+    let (_, attacked, _) = in_step(&s).await;
+    let (_, webhook, secret) = in_step(&s).await;
+    let wrong = signed("guess", "x");
+    let unproven = (0..40).map(|_| {
+        let request = s.client.post(&attacked).header("X-Hub-Signature-256", &wrong);
+        request.header("X-GitHub-Event", "push").body(unfinished(1 << 20)).send()
+    });
+    let mut unproven = std::pin::pin!(join_all(unproven));
+    assert!(timeout(Duration::from_millis(10), &mut unproven).await.is_err(), "they are not finished");
+    let commits = "x".repeat(8_000_000);
+    for (reference, status) in [("refs/heads/main", 202), ("refs/heads/other", 204)] {
+        let body = json!({ "commits": commits, "ref": reference, "after": "f".repeat(40) }).to_string();
+        let signature = signed(&secret, &body);
+        let headers = [("X-Hub-Signature-256", signature.as_str()), ("X-GitHub-Event", "push")];
+        assert_eq!(deliver(&s, &webhook, &headers, &body).await.status, status, "{reference}");
     }
 }

@@ -239,10 +239,10 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-http/tests/http/git_sync.rs::unauthenticated_or_too_long_is_rejected_before_its_body",
             ).measured("a delivery to a webhook"),
             bound(
-                "Bytes read to find the branch",
-                "docs-core/src/platform/exchange/git/setting/webhook.rs::MAX_READ",
+                "Bytes of the branch and of the commit, each",
+                "docs-core/src/platform/exchange/git/setting/webhook/push.rs::MAX_VALUE",
                 Beyond::LeftOut,
-                "docs-core/src/platform/exchange/git/setting/webhook/hostile.rs::deliveries_take_memory_proportional_to_their_bytes",
+                "docs-core/src/platform/exchange/git/setting/webhook/push.rs::long_branches_are_not_stored",
             ).within("a delivery to a webhook"),
         ],
     },

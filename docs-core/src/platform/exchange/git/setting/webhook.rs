@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use data_encoding::HEXLOWER_PERMISSIVE;
 use docs_macros::boxed;
 use hmac::{Hmac, KeyInit, Mac};
-use serde::Deserialize;
 use sha2::Sha256;
 
+use self::push::{Push, PushReader};
 use super::secret_purpose;
 use crate::{
     Error, ErrorKind, Result,
@@ -24,8 +24,6 @@ use crate::{
 
 /// Maximum size of a delivery in bytes, as sent by the largest host.
 pub(in crate::platform) const MAX_DELIVERY: u64 = 25 << 20;
-/// Maximum size of a delivery that is parsed, in bytes. A longer one starts a synchronization unparsed.
-const MAX_READ: usize = 1 << 20;
 /// Length of a signature in bytes.
 const SIGNATURE: usize = 32;
 /// The commit id in the push of a deleted branch.
@@ -84,8 +82,7 @@ pub struct GitWebhook<'p> {
     has_token: bool,
     event: GitHostEvent,
     mac: Hmac<Sha256>,
-    /// The body received so far, up to a limit.
-    body: Vec<u8>,
+    push: PushReader,
     size: u64,
 }
 
@@ -122,7 +119,7 @@ impl<'p> GitWebhook<'p> {
             has_token,
             event: delivery.event,
             mac: mac(secret.as_deref().unwrap_or_default()),
-            body: Vec::new(),
+            push: PushReader::new(),
             size: 0,
         })
     }
@@ -139,13 +136,7 @@ impl<'p> GitWebhook<'p> {
         Err(Error::new(ErrorKind::TooLarge, message))
     }
 
-    /// Returns `true` while the bytes of the body are kept in memory: for a space with a webhook, up to a limit.
-    #[must_use]
-    pub fn keeps_bytes(&self) -> bool {
-        self.space.is_some() && self.body.len() <= MAX_READ
-    }
-
-    /// Receives a part of the body.
+    /// Receives a part of the body. Only its branch and its commit are stored.
     ///
     /// # Errors
     /// `TooLarge`.
@@ -153,8 +144,8 @@ impl<'p> GitWebhook<'p> {
         self.size += part.len() as u64;
         self.announce(self.size)?;
         self.mac.update(part);
-        if self.keeps_bytes() {
-            self.body.extend_from_slice(part);
+        if self.space.is_some() {
+            self.push.read(part);
         }
         Ok(())
     }
@@ -176,11 +167,8 @@ impl<'p> GitWebhook<'p> {
         if self.event != GitHostEvent::Push {
             return Ok(GitWebhookAnswer::Nothing);
         }
-        let push = match self.size > MAX_READ as u64 {
-            true => Push::default(),
-            // An authenticated push with an unknown body still starts a synchronization.
-            false => serde_json::from_slice(&self.body).unwrap_or_default(),
-        };
+        // An authenticated push with an unknown body still starts a synchronization.
+        let push = self.push.end();
         let (job, now) = (self.platform.id(), self.platform.now());
         self.platform.upkeep(&TakePush { space, push, job, now }).await.map(|is_enqueued| match is_enqueued {
             true => GitWebhookAnswer::Enqueued,
@@ -219,15 +207,6 @@ fn mac(key: &str) -> Hmac<Sha256> {
         .unwrap_or_else(|_| unreachable!("HMAC accepts keys of any length"))
 }
 
-/// The fields of a push that are used. Pushes in other formats have none of them.
-#[derive(Clone, Debug, Default, Deserialize)]
-struct Push {
-    #[serde(default, rename = "ref")]
-    reference: Option<String>,
-    #[serde(default)]
-    after: Option<String>,
-}
-
 /// Enqueues the job for a push; `Out` is `false` if it needs no synchronization.
 struct TakePush {
     space: SpaceId,
@@ -258,6 +237,8 @@ impl Operation for TakePush {
     }
 }
 
+mod push;
+
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
@@ -270,15 +251,5 @@ mod tests {
         mac.update(b"Hello, World!");
         let signature = "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
         assert_eq!(data_encoding::HEXLOWER.encode(&mac.finalize().into_bytes()), signature);
-    }
-
-    #[test]
-    fn what_is_no_push_in_the_usual_words_says_nothing() {
-        let read = |text: &str| serde_json::from_str::<Push>(text).unwrap_or_default();
-        let push = read(r#"{"after":"ab","ref":"refs/heads/main","commits":[{"id":1}]}"#);
-        assert_eq!((push.reference.as_deref(), push.after.as_deref()), (Some("refs/heads/main"), Some("ab")));
-        for other in ["", "[]", "payload=%7B%7D", r#"{"push":{"changes":[]}}"#, r#"{"ref":5}"#] {
-            assert!(read(other).reference.is_none() && read(other).after.is_none(), "{other}");
-        }
     }
 }

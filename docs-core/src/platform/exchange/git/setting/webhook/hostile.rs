@@ -16,9 +16,13 @@ const PARSERS: &[Parser] = &[Parser {
     name: "deliveries",
     pieces: PIECES,
     frames: &[("", ""), ("{", "\"z\":0}"), ("{\"ref\":\"", "\"}"), ("{\"commits\":[", "{}]}")],
-    most: MAX_READ,
+    most: 1 << 20,
     own: OWN,
-    read: Read::Text(|body| drop(serde_json::from_slice::<Push>(body.as_bytes()))),
+    read: Read::Text(|body| {
+        let mut reader = PushReader::new();
+        reader.read(body.as_bytes());
+        drop(reader.end());
+    }),
 }];
 
 const PIECES: &[&str] = &[
