@@ -47,7 +47,7 @@ pub struct HttpConfig {
     /// The rate limit per client; none if absent. Requests to the API, for files and from Git hosts have separate
     /// counts.
     pub rate_limit: Option<RateLimit>,
-    /// The proxies trusted by the rate limit to state client addresses.
+    /// The proxies trusted by the rate limit and the body budget to state client addresses.
     pub trusted_proxies: TrustedProxies,
     /// The authentication of the embedding application, for [`routes`](crate::routes). If absent, only tokens of the
     /// platform are accepted. [`assemble`] takes an authenticator.
@@ -216,12 +216,13 @@ where
     let document = openapi::made::document(origin, || openapi::finished(&service.spec(), examples))?;
     let challenge = authenticator.challenge();
     let authenticator: SharedAuthenticator<A::Actor> = authenticator;
-    let guard = RateLimiter::new(config.rate_limit, config.trusted_proxies);
+    let guard = RateLimiter::new(config.rate_limit, config.trusted_proxies.clone());
     let service = service
         .data(authenticator)
         .data(config.body_limit)
         .data(config.anonymous_body_limit)
         .data(config.body_budget)
+        .data(config.trusted_proxies)
         .with(guard);
     let route = further
         .routes

@@ -68,6 +68,13 @@ pub trait Authenticator: Send + Sync + 'static {
         let _ = actor;
         true
     }
+
+    /// Returns the id of the user of an actor. All request bodies of a user share the user's part of the
+    /// [`BodyBudget`](crate::wire::budget::BodyBudget). By default there is none, and network addresses have shares.
+    fn user_id<'a>(&self, actor: &'a Self::Actor) -> Option<&'a str> {
+        let _ = actor;
+        None
+    }
 }
 
 /// The head of a request, which identifies its sender.
@@ -216,10 +223,11 @@ where
     A: Send + Sync + 'static,
 {
     let actor = authenticator.identify(RequestHead(request)).await?;
-    if actor.as_ref().is_some_and(|actor| authenticator.is_personal(actor))
+    if let Some(actor) = &actor
+        && authenticator.is_personal(actor)
         && let Some(account) = request.data::<BodyAccount>()
     {
-        account.grant();
+        account.grant(authenticator.user_id(actor));
     }
     Ok(actor)
 }

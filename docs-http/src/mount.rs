@@ -38,6 +38,10 @@ impl Authenticator for Platform {
     fn is_personal(&self, actor: &Actor) -> bool {
         !matches!(actor, Actor::Visitor(_))
     }
+
+    fn user_id<'a>(&self, actor: &'a Actor) -> Option<&'a str> {
+        actor.user().map(|user| user.as_str())
+    }
 }
 
 /// Returns the platform's API as a poem endpoint with all its middleware. See [`HttpApp`] for the paths.

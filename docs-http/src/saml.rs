@@ -32,7 +32,7 @@ use crate::{
     endpoints::other_method,
     rate::RateLimiter,
     wire::{
-        budget::{BodyBudget, Reserved, collect_within},
+        budget::{BodyBudget, Reserved, collect_within, network_holder},
         error::answer,
     },
 };
@@ -79,7 +79,8 @@ pub(crate) fn pages(
     budget: BodyBudget,
     proxies: TrustedProxies,
 ) -> impl Endpoint + 'static {
-    let step = |step| Page { platform: platform.clone(), budget: budget.clone(), step };
+    let step =
+        |step| Page { platform: platform.clone(), budget: budget.clone(), proxies: proxies.clone(), step };
     let route = Route::new()
         .at("/:provider", step(Step::Metadata))
         .at("/:provider/start", step(Step::Start))
@@ -123,6 +124,8 @@ struct Page {
     platform: Platform,
     /// The memory budget for forms.
     budget: BodyBudget,
+    /// The proxies trusted to state the address whose share of the budget a form uses.
+    proxies: TrustedProxies,
     step: Step,
 }
 
@@ -235,7 +238,9 @@ impl Page {
             let why = "the body: must be a form, application/x-www-form-urlencoded";
             return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
         }
-        let form = collect_within(Some(&self.budget), request.take_body(), MAX_FORM).await;
+        let body = request.take_body();
+        let budget = (&self.budget, network_holder(request, &self.proxies));
+        let form = collect_within(Some(budget), body, MAX_FORM).await;
         form.map_err(|error| match error.status() {
             StatusCode::PAYLOAD_TOO_LARGE => {
                 let why = format!("the body: must be at most {MAX_FORM} bytes");

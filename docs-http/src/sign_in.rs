@@ -222,4 +222,8 @@ impl Authenticator for Doors {
     fn is_personal(&self, actor: &Actor) -> bool {
         self.platform.is_personal(actor)
     }
+
+    fn user_id<'a>(&self, actor: &'a Actor) -> Option<&'a str> {
+        self.platform.user_id(actor)
+    }
 }

@@ -100,6 +100,12 @@ impl TrustedProxies {
         })
     }
 
+    /// Returns the network of the client, which rate limits and budgets count as one client. For IPv6 this is usually a
+    /// network of 64 bits.
+    pub(crate) fn client_network(&self, request: &Request) -> Option<IpAddr> {
+        self.client_address(request).map(client_network)
+    }
+
     /// Returns the first untrusted address from the right, or the leftmost one if all are trusted. A hop without an
     /// address ends the search at the proxy that wrote it. Returns `None` without hops.
     fn first_untrusted(&self, peer: IpAddr, hops: Vec<Option<IpAddr>>) -> Option<IpAddr> {
@@ -115,6 +121,13 @@ impl TrustedProxies {
             }
         }
         Some(client)
+    }
+}
+
+fn client_network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => IpAddr::V6((u128::from(v6) >> 64 << 64).into()),
+        v4 @ IpAddr::V4(_) => v4,
     }
 }
 
@@ -252,5 +265,14 @@ mod tests {
             assert_eq!(network(text).map(|net| net.to_string()).as_deref(), Ok(read), "{text}");
         }
         assert!(network("proxy.example.com").is_err());
+    }
+
+    #[test]
+    fn addresses_of_one_network_are_one_client() {
+        let of = |text: &str| client_network(text.parse().expect("an address"));
+        assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:1"));
+        assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));
+        assert_eq!(of("::ffff:192.0.2.1"), of("192.0.2.1"));
+        assert_ne!(of("192.0.2.1"), of("192.0.2.2"));
     }
 }

@@ -2,85 +2,48 @@
 
 use std::{
     fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
 use futures_util::StreamExt as _;
 use parking_lot::Mutex;
 use poem::{Body, Request, http::StatusCode};
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::timeout,
+
+use super::{
+    error::ApiError,
+    shares::{Holder, Place, Shares},
 };
+use crate::trusted_proxies::TrustedProxies;
 
-use super::error::ApiError;
-
-/// The unit of a budget in bytes.
-const UNIT: usize = 1024;
 /// The divisor for the separate budget of an anonymous endpoint.
 const ANONYMOUS_SHARE: usize = 4;
-/// The longest time that a request waits for a part of the budget.
-const WAIT: Duration = Duration::from_secs(2);
 
 /// A budget for the bytes of request bodies that are held in memory, shared by all requests of an application.
 ///
 /// The first bytes of each body, up to [`AnonymousBodyLimit::DEFAULT`], are not counted: the number of connections
-/// limits them. A request that exceeds the remaining budget is answered with 503 and `Retry-After`. Bodies that are
-/// processed while they arrive, such as uploaded files, are not held and not counted.
+/// limits them. A user, or an address without a user, may hold as much as it leaves free: one alone a half, two together
+/// a third each. A request that exceeds this is answered with 503 and `Retry-After`. While it waits, a body that others
+/// have stopped sending is ended, and its request is answered with 408. Bodies that are processed while they arrive, such
+/// as uploaded files, are not held and not counted.
 #[derive(Clone)]
-pub struct BodyBudget {
-    permits: Arc<Semaphore>,
-    units: usize,
-}
+pub struct BodyBudget(Arc<Shares>);
 
 impl BodyBudget {
     /// The size of the default budget in bytes.
     pub const DEFAULT_BYTES: usize = 48 << 20;
+    /// Time without a further KiB after which a body may be ended, while other requests wait for its memory.
+    pub const STALLED: Duration = Duration::from_secs(3);
 
     /// Creates a budget of `bytes`.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
-        let units = bytes.div_ceil(UNIT).clamp(1, Semaphore::MAX_PERMITS);
-        Self { permits: Arc::new(Semaphore::new(units)), units }
+        Self(Shares::new(bytes, Self::STALLED))
     }
 
     /// Creates a separate budget for an anonymous endpoint, so that it cannot use up that of users.
     pub(crate) fn for_anonymous(&self) -> Self {
-        Self::new(self.units * UNIT / ANONYMOUS_SHARE)
-    }
-
-    /// Adds `bytes` to a reserved part, and waits for them at most [`WAIT`].
-    ///
-    /// # Errors
-    ///
-    /// 503 if other requests hold the budget.
-    pub(crate) async fn grow(&self, reserved: &mut Reserved, bytes: usize) -> Result<(), ApiError> {
-        let total = reserved.bytes.saturating_add(bytes);
-        let held = reserved.permit.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-        let missing = total.div_ceil(UNIT).min(self.units).saturating_sub(held);
-        if missing > 0 {
-            let permit = self.take(u32::try_from(missing).unwrap_or(u32::MAX)).await?;
-            reserved.add(Reserved { permit: Some(permit), bytes: 0 });
-        }
-        reserved.bytes = total;
-        Ok(())
-    }
-
-    async fn take(&self, units: u32) -> Result<OwnedSemaphorePermit, ApiError> {
-        if let Ok(permit) = Arc::clone(&self.permits).try_acquire_many_owned(units) {
-            return Ok(permit);
-        }
-        match timeout(WAIT, Arc::clone(&self.permits).acquire_many_owned(units)).await {
-            Ok(Ok(permit)) => Ok(permit),
-            _ => Err(ApiError::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "the server is processing too many request bodies; try again later",
-            )),
-        }
+        Self::new(self.0.bytes() / ANONYMOUS_SHARE)
     }
 }
 
@@ -92,7 +55,23 @@ impl Default for BodyBudget {
 
 impl fmt::Debug for BodyBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BodyBudget").field("bytes", &(self.units * UNIT)).finish_non_exhaustive()
+        f.debug_struct("BodyBudget").field("bytes", &self.0.bytes()).finish_non_exhaustive()
+    }
+}
+
+/// Returns the network of a client as the holder of its bodies.
+pub(crate) fn network_holder(request: &Request, proxies: &TrustedProxies) -> Holder {
+    Holder::Network(proxies.client_network(request))
+}
+
+/// Returns the authenticated user as the holder of a body, otherwise the network of the client.
+fn holder(request: &Request) -> Holder {
+    if let Some(user) = request.data::<BodyAccount>().and_then(BodyAccount::user) {
+        return Holder::User(user);
+    }
+    match request.data::<TrustedProxies>() {
+        Some(proxies) => network_holder(request, proxies),
+        None => network_holder(request, &TrustedProxies::default()),
     }
 }
 
@@ -109,44 +88,36 @@ impl AnonymousBodyLimit {
 /// A part of a [`BodyBudget`], returned to it when dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Reserved {
-    permit: Option<OwnedSemaphorePermit>,
-    /// Bytes that the permit is for: parts are rounded up to units together.
-    bytes: usize,
+    _place: Option<Place>,
 }
 
-impl Reserved {
-    fn add(&mut self, more: Self) {
-        self.bytes += more.bytes;
-        match (&mut self.permit, more.permit) {
-            (Some(permit), Some(more)) => permit.merge(more),
-            (_, None) => {}
-            (none, more) => *none = more,
-        }
-    }
-}
-
-/// The account of one request: whether its sender has a token of a user, and its reserved part of the budget.
+/// The account of one request: the owner of its token if that is a token of a user, and its reserved parts of the budget.
 #[derive(Clone, Default)]
 pub(crate) struct BodyAccount(Arc<Account>);
 
 #[derive(Default)]
 struct Account {
-    is_personal: AtomicBool,
-    reserved: Mutex<Reserved>,
+    /// The id of the user if the authenticator returns one. Empty without a token of a user.
+    user: OnceLock<Option<Arc<str>>>,
+    reserved: Mutex<Vec<Reserved>>,
 }
 
 impl BodyAccount {
-    /// Records that the sender of the request has a token of a user.
-    pub(crate) fn grant(&self) {
-        self.0.is_personal.store(true, Ordering::Relaxed);
+    /// Records that the sender of the request has a token of a user, with the id of the user if it is known.
+    pub(crate) fn grant(&self, user: Option<&str>) {
+        self.0.user.get_or_init(|| user.map(Arc::from));
     }
 
     pub(crate) fn is_personal(&self) -> bool {
-        self.0.is_personal.load(Ordering::Relaxed)
+        self.0.user.get().is_some()
+    }
+
+    fn user(&self) -> Option<Arc<str>> {
+        self.0.user.get().cloned().flatten()
     }
 
     fn hold(&self, reserved: Reserved) {
-        self.0.reserved.lock().add(reserved);
+        self.0.reserved.lock().push(reserved);
     }
 }
 
@@ -154,9 +125,11 @@ impl BodyAccount {
 ///
 /// # Errors
 ///
-/// 413 for a longer body, 400 for one that ends early, 503 if the budget is used up.
+/// 413 for a longer body, 400 for one that ends early, 503 if the budget is used up, 408 for one that stalls while others
+/// need its part of the budget.
 pub(crate) async fn collect(request: &Request, body: Body, limit: usize) -> Result<Vec<u8>, ApiError> {
-    let (bytes, reserved) = collect_within(request.data(), body, limit).await?;
+    let budget = request.data::<BodyBudget>().map(|budget| (budget, holder(request)));
+    let (bytes, reserved) = collect_within(budget, body, limit).await?;
     if let Some(account) = request.data::<BodyAccount>() {
         account.hold(reserved);
     }
@@ -169,63 +142,187 @@ pub(crate) async fn collect(request: &Request, body: Body, limit: usize) -> Resu
 ///
 /// As [`collect`].
 pub(crate) async fn collect_within(
-    budget: Option<&BodyBudget>,
+    budget: Option<(&BodyBudget, Holder)>,
     body: Body,
     limit: usize,
 ) -> Result<(Vec<u8>, Reserved), ApiError> {
     let AnonymousBodyLimit(free) = AnonymousBodyLimit::DEFAULT;
-    let (mut bytes, mut reserved) = (Vec::new(), Reserved::default());
+    let mut place = budget.map(|(BodyBudget(shares), holder)| shares.place(holder));
+    let mut bytes = Vec::new();
     let mut parts = std::pin::pin!(body.into_bytes_stream());
-    while let Some(part) = parts.next().await {
+    loop {
+        let part = match &place {
+            Some(place) => tokio::select! {
+                biased;
+                () = place.ended() => return Err(stalled()),
+                part = parts.next() => part,
+            },
+            None => parts.next().await,
+        };
+        let Some(part) = part else { break };
         let part = part.map_err(|_| ApiError::invalid("the body ended early"))?;
         let length = bytes.len() + part.len();
         if length > limit {
             return Err(ApiError::too_large(limit));
         }
-        let counted = length.saturating_sub(free) - bytes.len().saturating_sub(free);
-        if let Some(budget) = budget.filter(|_| counted > 0) {
-            budget.grow(&mut reserved, counted).await?;
+        if let Some(place) = &mut place
+            && length > free
+            && !place.grow(length - free).await
+        {
+            return Err(used_up());
         }
         bytes.extend_from_slice(&part);
     }
-    Ok((bytes, reserved))
+    if let Some(place) = &place {
+        place.complete();
+    }
+    Ok((bytes, Reserved { _place: place }))
+}
+
+fn used_up() -> ApiError {
+    let message = "the server is processing too many request bodies; try again later";
+    ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message)
+}
+
+fn stalled() -> ApiError {
+    let message = "the body: must arrive faster while other requests wait for memory; send the request again";
+    ApiError::new(StatusCode::REQUEST_TIMEOUT, message)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::{io, net::IpAddr};
+
     use bytes::Bytes;
+    use futures_util::stream;
     use poem::Body;
+    use tokio::time::Instant;
 
     use super::*;
+
+    const UNIT: usize = Shares::UNIT;
+    const FREE: usize = AnonymousBodyLimit::DEFAULT.0;
+    const MOST: usize = 10 << 20;
 
     fn body(bytes: usize) -> Body {
         Body::from(Bytes::from(vec![b'a'; bytes]))
     }
 
+    fn user(name: &str) -> Holder {
+        Holder::User(name.into())
+    }
+
+    /// A body that sends `bytes` at once, and then one byte per `pause` for ever.
+    fn dripping(bytes: usize, pause: Duration) -> Body {
+        let first = Bytes::from(vec![b'a'; bytes]);
+        let rest = stream::unfold((), move |()| async move {
+            tokio::time::sleep(pause).await;
+            Some((Ok::<_, io::Error>(Bytes::from_static(b"a")), ()))
+        });
+        Body::from_bytes_stream(stream::once(async { Ok(first) }).chain(Box::pin(rest)))
+    }
+
+    /// Begins to collect bodies in their own tasks.
+    fn begin(
+        budget: &BodyBudget,
+        bodies: impl IntoIterator<Item = (Holder, Body)>,
+    ) -> Vec<tokio::task::JoinHandle<Result<(), StatusCode>>> {
+        let collect = |(holder, body)| {
+            let budget = budget.clone();
+            tokio::spawn(async move {
+                let collected = collect_within(Some((&budget, holder)), body, MOST).await;
+                collected.map(drop).map_err(|error| error.status())
+            })
+        };
+        bodies.into_iter().map(collect).collect()
+    }
+
     #[tokio::test(start_paused = true)]
     async fn bodies_over_the_budget_are_refused_until_others_end() {
-        let AnonymousBodyLimit(free) = AnonymousBodyLimit::DEFAULT;
         let budget = BodyBudget::new(10 * UNIT);
-        let most = free + 10 * UNIT;
-        let (_, held) = collect_within(Some(&budget), body(most), most).await.expect("it fits");
-        let refused = collect_within(Some(&budget), body(free + 1), most).await.expect_err("nothing is left");
+        let most = FREE + 10 * UNIT;
+        let (_, held) = collect_within(Some((&budget, user("a"))), body(most), most).await.expect("it fits");
+        let of = |holder, bytes| collect_within(Some((&budget, holder)), body(bytes), most);
+        let refused = of(user("b"), FREE + 1).await.expect_err("nothing is left");
         assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
-        let small = collect_within(Some(&budget), body(free), most).await;
-        assert!(small.is_ok(), "the first bytes of a body are not counted");
+        assert!(of(user("b"), FREE).await.is_ok(), "the first bytes of a body are not counted");
         drop(held);
-        assert!(collect_within(Some(&budget), body(most), most).await.is_ok());
+        assert!(of(user("b"), most).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
     async fn small_parts_of_a_body_are_counted_by_their_bytes() {
         let budget = BodyBudget::new(64 * UNIT);
-        let parts = (0..90_000).map(|_| Ok::<_, std::io::Error>(Bytes::from_static(b"a")));
-        let body = Body::from_bytes_stream(futures_util::stream::iter(parts));
-        let (bytes, held) = collect_within(Some(&budget), body, 100_000).await.expect("it fits");
-        assert_eq!(bytes.len(), 90_000);
-        assert!(budget.permits.available_permits() > 0, "parts are not rounded up one by one");
-        let mut account = held;
-        account.add(Reserved::default());
-        assert!(account.permit.is_some(), "adding nothing releases nothing");
+        let other = BodyAccount::default();
+        let of = |bytes| collect_within(Some((&budget, user("a"))), body(bytes), MOST);
+        other.hold(of(FREE + 1).await.expect("it fits").1);
+        let parts = (0..FREE + 30 * UNIT).map(|_| Ok::<_, io::Error>(Bytes::from_static(b"a")));
+        let small = Body::from_bytes_stream(stream::iter(parts));
+        let (bytes, held) = collect_within(Some((&budget, user("a"))), small, MOST).await.expect("it fits");
+        assert_eq!(bytes.len(), FREE + 30 * UNIT);
+        assert!(of(FREE + 2 * UNIT).await.is_err(), "the user has its half");
+        let account = BodyAccount::default();
+        account.hold(held);
+        account.hold(Reserved::default());
+        assert!(of(FREE + 2 * UNIT).await.is_err(), "adding nothing releases nothing");
+        drop(account);
+        assert!(of(FREE + 2 * UNIT).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_user_with_slow_bodies_leaves_memory_to_others() {
+        let budget = BodyBudget::default();
+        let sizes = [10_400_000, 10_400_000, 10_400_000, 10_400_000, 8_900_000];
+        let slow = sizes.map(|size| (user("slow"), dripping(size, Duration::from_secs(12))));
+        let slow = begin(&budget, slow);
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        let address = |number| Holder::Network(Some(IpAddr::from([192, 0, 2, number])));
+        for minute in 0..10 {
+            for holder in [user("other"), address(1), address(2)] {
+                let begun = Instant::now();
+                let other = collect_within(Some((&budget, holder)), body(MOST), MOST).await;
+                assert!(other.is_ok(), "minute {minute}");
+                assert!(begun.elapsed() < Duration::from_secs(1), "minute {minute}");
+            }
+            tokio::time::advance(Duration::from_secs(60)).await;
+        }
+        slow.iter().for_each(tokio::task::JoinHandle::abort);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn stalled_bodies_of_the_largest_holder_end_first() {
+        let budget = BodyBudget::new(70 * UNIT);
+        let slow = || dripping(FREE + 10 * UNIT - 500, Duration::from_secs(1));
+        let small = begin(&budget, [(user("small"), slow())]);
+        let large = begin(&budget, (0..3).map(|_| (user("large"), slow())));
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        let of = |bytes| collect_within(Some((&budget, user("new"))), body(bytes), MOST);
+        let early = of(FREE + 18 * UNIT).await.expect_err("their pauses are too short yet");
+        assert_eq!(early.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(of(FREE + 18 * UNIT).await.is_ok(), "a byte a second is no growth");
+        let ended = large.iter().filter(|task| task.is_finished()).count();
+        assert_eq!((ended, small[0].is_finished()), (1, false));
+        for task in large {
+            if task.is_finished() {
+                assert_eq!(task.await.expect("no panic"), Err(StatusCode::REQUEST_TIMEOUT));
+            } else {
+                task.abort();
+            }
+        }
+        small[0].abort();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_larger_than_the_budget_is_collected_alone() {
+        let budget = BodyBudget::new(UNIT);
+        let (_, held) = collect_within(Some((&budget, user("a"))), body(MOST), MOST).await.expect("alone");
+        drop(held);
+        let slow = begin(&budget, [(user("a"), dripping(FREE + 100 * UNIT, Duration::from_secs(12)))]);
+        tokio::time::sleep(Duration::from_secs(4)).await;
+        let other = collect_within(Some((&budget, user("b"))), body(MOST), MOST).await;
+        assert!(other.is_ok(), "the stalled body is ended");
+        for task in slow {
+            assert_eq!(task.await.expect("no panic"), Err(StatusCode::REQUEST_TIMEOUT));
+        }
     }
 }

@@ -12,4 +12,5 @@ pub mod params;
 pub mod payload;
 pub mod reply;
 pub mod schema;
+mod shares;
 pub(crate) mod upload;

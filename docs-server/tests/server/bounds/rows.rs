@@ -67,10 +67,11 @@ pub(crate) enum Beyond {
     Closed,
     HeadTooLarge,
     Unavailable,
+    TimedOut,
 }
 
 impl Beyond {
-    pub(crate) const ALL: [(Self, &'static str); 18] = [
+    pub(crate) const ALL: [(Self, &'static str); 19] = [
         (Self::Refused, "`400`, and the message names the field"),
         (Self::TooLarge, "`413`"),
         (Self::Conflict, "`409`"),
@@ -89,6 +90,7 @@ impl Beyond {
         (Self::Closed, "A connection is closed"),
         (Self::HeadTooLarge, "`431`"),
         (Self::Unavailable, "`503` with `Retry-After`"),
+        (Self::TimedOut, "`408`"),
     ];
 
     pub(crate) fn text(self) -> &'static str {

@@ -69,6 +69,10 @@ fn connections() -> Table {
         ("Unread responses of all clients together", amount(Amount::Bytes(config.response_bytes as u64))),
         ("Request body without a user token", amount(Amount::Bytes(AnonymousBodyLimit::DEFAULT.0 as u64))),
         ("All request bodies in memory", amount(Amount::Bytes(BodyBudget::DEFAULT_BYTES as u64))),
+        (
+            "Wait for the next KiB of a request body, where others wait for its memory",
+            amount(Amount::Time(BodyBudget::STALLED)),
+        ),
     ];
     let rows = rows.map(|(what, most)| vec![what.to_owned(), most]);
     Table::new(PAGE, "Connections", &["Limit", "Value"], &rows)

@@ -84,6 +84,18 @@ pub(super) const INPUTS: &[Input] = &[Input {
             "docs-http/src/wire/budget.rs::bodies_over_the_budget_are_refused_until_others_end",
         ).measured("bodies of all requests"),
         bound(
+            "Time without a further KiB of a request body in memory that others wait for",
+            "docs-http/src/wire/budget.rs::STALLED",
+            Beyond::TimedOut,
+            "docs-http/src/wire/budget.rs::stalled_bodies_of_the_largest_holder_end_first",
+        ).within("bodies of all requests"),
+        bound(
+            "Time that a request body waits for memory",
+            "docs-http/src/wire/shares.rs::WAIT",
+            Beyond::Unavailable,
+            "docs-http/src/wire/budget.rs::bodies_over_the_budget_are_refused_until_others_end",
+        ).within("bodies of all requests"),
+        bound(
             "Longest waits that fast parts of a transfer save up for slow ones",
             "docs-server/src/serve/pace.rs::MAX_STALLS",
             Beyond::Closed,

@@ -1,0 +1,315 @@
+//! The shares of a memory budget: which body holds how much of it, and which body ends if others need its part.
+
+use std::{
+    cmp::Reverse,
+    collections::HashMap,
+    net::IpAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep_until},
+};
+
+/// The longest time that a body waits for a part of the budget.
+const WAIT: Duration = Duration::from_secs(2);
+/// Interval at which the waiting bodies together search for stalled ones: a search reads all bodies.
+const RETRY: Duration = Duration::from_millis(100);
+
+/// The holder of a share of a budget.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Holder {
+    /// The id of a user.
+    User(Arc<str>),
+    /// The network of a client, as counted by the rate limit. `None` if the transport has no addresses.
+    Network(Option<IpAddr>),
+}
+
+/// A budget, and the parts that bodies hold of it.
+#[derive(Debug)]
+pub(super) struct Shares {
+    units: usize,
+    /// Time without a whole new unit after which a body may be ended.
+    stalled: Duration,
+    next: AtomicU64,
+    table: Mutex<Table>,
+    freed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    used: usize,
+    by: HashMap<Holder, usize>,
+    bodies: HashMap<u64, Held>,
+    /// The last search for stalled bodies.
+    searched: Option<Instant>,
+}
+
+/// A body with a part of the budget.
+#[derive(Debug)]
+struct Held {
+    holder: Holder,
+    units: usize,
+    /// The time at which the last new unit arrived.
+    grown: Instant,
+    state: State,
+    end: Arc<Notify>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// The server waits for the sender.
+    Receiving,
+    /// The sender waits for the budget, or the body is complete.
+    Idle,
+    /// The body was ended and still holds its part.
+    Ending,
+}
+
+/// The place of one body. Dropping it returns its part of the budget.
+#[derive(Debug)]
+pub(super) struct Place {
+    shares: Arc<Shares>,
+    id: u64,
+    holder: Holder,
+    /// Units of the body, which can exceed the budget.
+    units: usize,
+    end: Arc<Notify>,
+}
+
+impl Shares {
+    /// The unit of a budget in bytes.
+    pub(super) const UNIT: usize = 1024;
+
+    pub(super) fn new(bytes: usize, stalled: Duration) -> Arc<Self> {
+        let units = bytes.div_ceil(Self::UNIT).max(1);
+        Arc::new(Self {
+            units,
+            stalled,
+            next: AtomicU64::new(0),
+            table: Mutex::default(),
+            freed: Notify::new(),
+        })
+    }
+
+    /// The size of the budget in bytes.
+    pub(super) const fn bytes(&self) -> usize {
+        self.units.saturating_mul(Self::UNIT)
+    }
+
+    /// Returns the place of a body without a part of the budget.
+    pub(super) fn place(self: &Arc<Self>, holder: Holder) -> Place {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        Place { shares: Arc::clone(self), id, holder, units: 0, end: Arc::default() }
+    }
+
+    /// Increases the part of a body to a number of units, at most the whole budget. Returns the time of the next try if
+    /// that is currently impossible.
+    fn try_grow(&self, place: &Place, units: usize, now: Instant) -> Result<(), Instant> {
+        let mut guard = self.table.lock();
+        let table = &mut *guard;
+        let own = table.by.get(&place.holder).copied().unwrap_or_default();
+        let free = self.units - table.used;
+        let body = table.bodies.entry(place.id).or_insert_with(|| Held {
+            holder: place.holder.clone(),
+            units: 0,
+            grown: now,
+            state: State::Idle,
+            end: Arc::clone(&place.end),
+        });
+        let (held, more) = (body.units, units.min(self.units).saturating_sub(body.units));
+        // A holder may use as much as it leaves free. Even with a small budget, one body at a time is received.
+        let needed = own.saturating_add(more.saturating_mul(2));
+        if more == 0 || needed <= free || table.used == held {
+            body.state = State::Receiving;
+            body.grown = now;
+            body.units += more;
+            table.used += more;
+            *table.by.entry(place.holder.clone()).or_default() += more;
+            return Ok(());
+        }
+        body.state = State::Idle;
+        Err(table.make_room(own, needed - free, now, self.stalled))
+    }
+}
+
+impl Table {
+    /// Ends stalled bodies with the missing units, of the holders that use most, unless they use less than the holder that
+    /// waits. Returns the time of the next search.
+    fn make_room(&mut self, own: usize, missing: usize, now: Instant, stalled: Duration) -> Instant {
+        if let Some(next) = self.searched.map(|last| last + RETRY).filter(|next| now < *next) {
+            return next;
+        }
+        self.searched = Some(now);
+        let (mut freed, mut late) = (0, Vec::new());
+        for body in self.bodies.values_mut() {
+            let pause = now.saturating_duration_since(body.grown);
+            let usage = self.by.get(&body.holder).copied().unwrap_or_default();
+            match body.state {
+                State::Ending => freed += body.units,
+                State::Receiving if body.units > 0 && pause >= stalled && usage >= own => {
+                    late.push(((usage, pause), body));
+                }
+                _ => {}
+            }
+        }
+        late.sort_unstable_by_key(|(rank, _)| Reverse(*rank));
+        for (_, body) in late {
+            if freed >= missing {
+                break;
+            }
+            freed += body.units;
+            body.state = State::Ending;
+            body.end.notify_one();
+        }
+        now + RETRY
+    }
+}
+
+impl Place {
+    /// Increases the part of the body to its new size in bytes, and waits for the budget at most [`WAIT`]. Returns
+    /// `false` if others hold it.
+    pub(super) async fn grow(&mut self, bytes: usize) -> bool {
+        let units = bytes.div_ceil(Shares::UNIT);
+        if units <= self.units {
+            return true;
+        }
+        let end = Instant::now() + WAIT;
+        loop {
+            let freed = self.shares.freed.notified();
+            let now = Instant::now();
+            let next = match self.shares.try_grow(self, units, now) {
+                Ok(()) => {
+                    self.units = units;
+                    return true;
+                }
+                Err(_) if now >= end => return false,
+                Err(next) => next,
+            };
+            tokio::select! {
+                () = freed => {}
+                () = sleep_until(next.min(end)) => {}
+            }
+        }
+    }
+
+    /// Waits until the body has to end, because others need its part of the budget.
+    pub(super) async fn ended(&self) {
+        self.end.notified().await;
+    }
+
+    /// Records that the body has arrived, so that it is not ended any more.
+    pub(super) fn complete(&self) {
+        if self.units > 0
+            && let Some(body) = self.shares.table.lock().bodies.get_mut(&self.id)
+        {
+            body.state = State::Idle;
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut table = self.shares.table.lock();
+        let Some(body) = table.bodies.remove(&self.id) else { return };
+        table.used -= body.units;
+        if let Some(own) = table.by.get_mut(&body.holder) {
+            *own -= body.units;
+            if *own == 0 {
+                table.by.remove(&body.holder);
+            }
+        }
+        drop(table);
+        self.shares.freed.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+
+    /// Number of units of the budget in these tests.
+    const UNITS: usize = 1_000;
+
+    fn holder(number: u8) -> Holder {
+        Holder::User(number.to_string().into())
+    }
+
+    /// A step of a test.
+    #[derive(Clone, Debug)]
+    enum Step {
+        Begin { holder: u8 },
+        Grow { body: prop::sample::Index, units: usize },
+        Complete { body: prop::sample::Index },
+        End { body: prop::sample::Index },
+        Wait { millis: u64 },
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let body = any::<prop::sample::Index>;
+        prop_oneof![
+            2 => (0..4_u8).prop_map(|holder| Step::Begin { holder }),
+            6 => (body(), 1..400_usize).prop_map(|(body, units)| Step::Grow { body, units }),
+            1 => body().prop_map(|body| Step::Complete { body }),
+            1 => body().prop_map(|body| Step::End { body }),
+            1 => (0..5_000_u64).prop_map(|millis| Step::Wait { millis }),
+        ]
+    }
+
+    fn grow(place: &mut Place, units: usize, now: Instant) -> bool {
+        let units = place.units + units;
+        let is_granted = place.shares.try_grow(place, units, now).is_ok();
+        if is_granted {
+            place.units = units;
+        }
+        is_granted
+    }
+
+    fn check(shares: &Arc<Shares>, places: &[Place], now: Instant) {
+        let free = {
+            let table = shares.table.lock();
+            assert!(table.used <= UNITS, "{table:?}");
+            assert_eq!(table.used, table.bodies.values().map(|body| body.units).sum::<usize>());
+            assert_eq!(table.used, table.by.values().sum::<usize>());
+            assert!(table.bodies.len() <= places.len());
+            UNITS - table.used
+        };
+        let is_alone = shares.table.lock().bodies.values().filter(|body| body.units > 0).count() <= 1;
+        assert!(is_alone || free > 0, "every holder leaves a part free");
+        if free >= 2 {
+            let mut new = shares.place(holder(100));
+            assert!(grow(&mut new, free / 2, now), "a holder without bodies gets a half of {free}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn shares_stay_within_the_budget_and_are_all_returned(steps in vec(step(), 1..60)) {
+            let shares = Shares::new(UNITS * Shares::UNIT, Duration::from_secs(3));
+            let (mut places, mut now) = (Vec::new(), Instant::now());
+            for step in steps {
+                let count = places.len();
+                match step {
+                    Step::Begin { holder: number } => places.push(shares.place(holder(number))),
+                    Step::Wait { millis } => now += Duration::from_millis(millis),
+                    _ if count == 0 => {}
+                    Step::Grow { body, units } => drop(grow(&mut places[body.index(count)], units, now)),
+                    Step::Complete { body } => places[body.index(count)].complete(),
+                    Step::End { body } => drop(places.swap_remove(body.index(count))),
+                }
+                check(&shares, &places, now);
+            }
+            drop(places);
+            let table = shares.table.lock();
+            prop_assert!(table.used == 0 && table.by.is_empty() && table.bodies.is_empty());
+        }
+    }
+}
