@@ -14,7 +14,7 @@ use http_body_util::combinators::BoxBody;
 use hyper::{
     Request, Response, StatusCode,
     body::Incoming,
-    header::{CONNECTION, HeaderValue},
+    header::{CONNECTION, HeaderValue, X_CONTENT_TYPE_OPTIONS},
     server::conn::{http1, http2},
     service::service_fn,
 };
@@ -166,6 +166,8 @@ async fn answer(
         response = too_slow().into_response();
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
+    // Browsers must not guess the type of any response.
+    response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     let sending = Arc::new(Sending::new(shared.config.response_pace));
     streams::responds(&sending);
     let response: Response<BoxBody<Bytes, io::Error>> = response.into();

@@ -22,6 +22,7 @@ use crate::{
 
 mod bodies;
 mod graceful;
+mod headers;
 mod heads;
 pub(crate) mod http2;
 mod limits;
