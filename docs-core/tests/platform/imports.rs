@@ -542,9 +542,9 @@ async fn slow_hosts_do_not_delay_other_imports() {
         w.as_admin().space(&space).update(change).await.expect("open for edits");
         spaces.push(ContentOf::space(space));
     }
-    let import = |of: &ContentOf, url: &str, source: &str| {
+    let import = async |of: &ContentOf, url: &str, source: &str| {
         let request = serde_json::from_value(json!({ "url": url, "source": source })).expect("a request");
-        w.as_admin().content(of).import(request)
+        w.as_admin().content(of).import(request).await
     };
     let (other, slow) = spaces.split_first().expect("spaces");
     let waits = futures_util::future::join_all(

@@ -110,7 +110,8 @@ impl Table {
         self.state.lock().close_one(|_, _| Some(STALLED_BRIEFLY))
     }
 
-    /// Ends at most `count` stalled responses, of the connections with the highest usage first, then the longest stalls.
+    /// Ends at most `count` stalled responses. Those of the connections with the highest usage end first, then the
+    /// longest stalls.
     pub(super) fn end_stalled(&self, count: usize, usage: impl Fn(&Connection) -> usize) {
         let now = Instant::now();
         let mut state = self.state.lock();

@@ -32,7 +32,7 @@ use crate::{
     },
     platform::{
         access,
-        jobs::{Effect, Job, Payload, Purge, Run},
+        jobs::{Payload, Purge},
         kernel::{actor::Actor, platform::Platform, request::Right},
         nouns::{OpenApiSpecHandle, OpenApiSpecVersionHandle, OpenApiSpecs, list_identities::tag},
     },

@@ -13,18 +13,15 @@ use async_trait::async_trait;
 use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 
-pub(in crate::platform) use self::gather::Gathered;
 use self::gather::Gather;
+pub(in crate::platform) use self::gather::Gathered;
 use crate::{
     Error, Result,
     model::{ImportContent, ImportContentResult, ImportContentSource as Source, JobStage, UserId, redacted},
     platform::{
         content::edit::append::{Append, Target},
         jobs::{Effect, Job, Payload, Run, unpanicked},
-        kernel::{
-            actor::Actor, content_of::ContentOf, import_memory::ImportSize, platform::Platform,
-            request::Right, write::at_once,
-        },
+        kernel::{actor::Actor, content_of::ContentOf, platform::Platform, request::Right, write::at_once},
         nouns::ContentHandle,
     },
     policy::SpaceAction,

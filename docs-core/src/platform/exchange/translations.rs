@@ -26,7 +26,7 @@ use crate::{
     },
     platform::{
         access::{self, AccessResolver},
-        jobs::{Effect, Job, Purge, Run, Urgency},
+        jobs::{Purge, Urgency},
         kernel::{actor::Actor, platform::Platform, request::Right},
         library::{
             follow::translations::{MAX_TRANSLATIONS, PurgeTranslation, delete, enqueue, want_run},

@@ -398,6 +398,6 @@ async fn permission_update(
     let seen = managed(tx, actor, content).await?;
     let old: Option<Arc<GrantRecord>> = tx.get(&key_of(content, grantee)).await?;
     let old = old.ok_or_else(|| Error::not_found("permission"))?;
-    let given = Given { content: content, role: role.apply(Some(old.role)), at: now };
+    let given = Given { content, role: role.apply(Some(old.role)), at: now };
     seen.set(tx, vec![(grantee.clone(), Some(old))], given).await
 }

@@ -87,7 +87,7 @@ fn strip<'a>(text: &Cow<'a, str>, columns: usize) -> Cow<'a, str> {
 fn moved<'a>(text: &Cow<'a, str>, at: usize, column: usize, start: usize) -> Cow<'a, str> {
     let rest = &text[at..];
     let space = &rest[..rest.len() - rest.trim_start_matches([' ', '\t']).len()];
-    if column == start && (start % TAB == 0 || !space.contains('\t')) {
+    if column == start && (start.is_multiple_of(TAB) || !space.contains('\t')) {
         return cut(text, at);
     }
     let end = space.chars().fold(column, |column, c| column + if c == '\t' { TAB - column % TAB } else { 1 });
