@@ -53,6 +53,7 @@ pub(super) trait Payload: Serialize + DeserializeOwned + Send + Sync {
             kind: Self::KIND,
             payload,
             subject,
+            owner: None,
             audience,
             lane: None,
             put_off: PutOff::Holds,

@@ -505,6 +505,31 @@ async fn converter_failure_is_an_error_of_the_platform() {
     }
 }
 
+/// A converter that unpacks archives and fails on documents.
+struct Unpacking;
+
+#[async_trait]
+impl Converter for Unpacking {
+    async fn convert(&self, _: Document) -> Result<ConvertedPage, ConvertError> {
+        panic!("no document is converted");
+    }
+
+    async fn unpack(&self, bytes: Bytes) -> Result<Vec<UnpackedFile>, ConvertError> {
+        DocumentConverter.unpack(bytes).await
+    }
+}
+
+#[tokio::test]
+async fn documents_of_an_archive_are_counted_before_conversion() {
+    let s = Setting::with(Unpacking).await;
+    let names: Vec<_> = (0..2_001).map(|n| format!("{n}.html")).collect();
+    let files: Vec<_> = names.iter().map(|name| (name.as_str(), b"<p>a".as_slice())).collect();
+    s.web.put("https://example.com/a.zip", "application/zip", archive(&files));
+    let done = s.try_import("https://example.com/a.zip", "zip").await;
+    let error = done.refused(ErrorKind::Invalid);
+    assert_eq!(error.message(), "url: the archive must have at most 2000 documents, has 2001");
+}
+
 /// A web whose host `slow.example` sends a kilobyte and then nothing.
 struct SlowWeb(MemWeb);
 

@@ -106,6 +106,7 @@ impl Desk {
             kind: "test",
             payload: serde_json::Value::Null,
             subject: "subject".to_owned(),
+            owner: None,
             audience: Audience::Subject { by: None, same: Some("same".to_owned()) },
             lane: in_lane.then(|| ("lane".to_owned(), self.now())),
             put_off: if self.made.is_multiple_of(2) { PutOff::Yields } else { PutOff::Holds },

@@ -8,14 +8,16 @@ use docs_core::{
     ports::Clock,
     store::{
         Logged, Mode, Receipt, Tx,
-        jobs::{self, Audience, ClaimJob, Claimed, FinishJob, JobEnd, JobOutcome, LEASE, NewJob, PutOff},
+        jobs::{
+            self, Audience, ClaimJob, Claimed, FinishJob, JobEnd, JobOutcome, LEASE, NewJob, PutOff, Skipped,
+        },
         records::{JobLine, JobRecord, JobState},
         run,
     },
 };
 use docs_memstore::{MemGit, SeededIds};
 
-use crate::support::World;
+use crate::support::{World, person};
 
 async fn add(w: &World, id: &str, lane: Option<(&str, u64)>) {
     let now: Timestamp = w.clock.now().into();
@@ -26,6 +28,7 @@ async fn add(w: &World, id: &str, lane: Option<(&str, u64)>) {
         kind: "test",
         payload: serde_json::Value::Null,
         subject: "test".to_owned(),
+        owner: None,
         audience: Audience::Operator,
         lane: lane.map(|(lane, seconds)| (lane.to_owned(), at(seconds))),
         put_off: PutOff::Holds,
@@ -33,6 +36,10 @@ async fn add(w: &World, id: &str, lane: Option<(&str, u64)>) {
     };
     jobs::enqueue(&mut tx, now, job).await.expect("enqueued");
     tx.commit().await.expect("stored");
+}
+
+fn skipped(kinds: &[&'static str]) -> Vec<Skipped> {
+    vec![Skipped { kinds: kinds.to_vec(), owner: None }]
 }
 
 fn receipt(w: &World) -> Receipt {
@@ -223,6 +230,14 @@ async fn hosts_that_say_nothing_keep_no_other_job_waiting() {
         let platform = w.platform.clone();
         workers.spawn(async move { platform.work(std::future::pending()).await });
     }
+    // The jobs of an organization leave a worker to those of others.
+    remote.held(1).await;
+    let zoe = person(&w.platform, "Zoe").await;
+    let other = crate::collections::organization(&w, &zoe).await;
+    let caller = w.platform.as_actor(&zoe);
+    let space = caller.org(&other).spaces().create(Default::default()).await.expect("created");
+    let request: ImportGitRepository = serde_json::from_value(request).expect("a request");
+    caller.space(&space.id).import_git(request).await.expect("enqueued");
     remote.held(2).await;
     // The new job runs after all others.
     add(&w, "other", None).await;
@@ -249,7 +264,7 @@ async fn claim_with_excluded_kinds_finds_later_jobs() {
     }
     w.clock.advance(Duration::from_millis(1));
     let claim =
-        |but: &[&'static str]| ClaimJob { now: w.clock.now().into(), lease: LEASE, but: but.to_vec() };
+        |but: &[&'static str]| ClaimJob { now: w.clock.now().into(), lease: LEASE, but: skipped(but) };
     let claimed = async |claim| run(w.platform.store(), &receipt(&w), &claim).await.expect("claimed");
     assert_eq!(claimed(claim(&["test"])).await, Claimed::Nothing(None));
     let space = w.space().await;

@@ -22,10 +22,10 @@ const ANONYMOUS_SHARE: usize = 4;
 /// A budget for the bytes of request bodies that are held in memory, shared by all requests of an application.
 ///
 /// The first bytes of each body, up to [`AnonymousBodyLimit::DEFAULT`], are not counted: the number of connections
-/// limits them. A user, or an address without a user, may hold as much as it leaves free: one alone a half, two together
-/// a third each. A request that exceeds this is answered with 503 and `Retry-After`. While it waits, a body that others
-/// have stopped sending is ended, and its request is answered with 408. Bodies that are processed while they arrive, such
-/// as uploaded files, are not held and not counted.
+/// limits them. A user, or an address without a user, may hold as much as it leaves free: one alone a half, two
+/// together a third each. A request that exceeds this is answered with 503 and `Retry-After`. While it waits, a body
+/// that others have stopped sending is ended, and its request is answered with 408. Bodies that are processed while
+/// they arrive, such as uploaded files, are not held and not counted.
 #[derive(Clone)]
 pub struct BodyBudget(Arc<Shares>);
 
@@ -91,7 +91,8 @@ pub(crate) struct Reserved {
     _place: Option<Place>,
 }
 
-/// The account of one request: the owner of its token if that is a token of a user, and its reserved parts of the budget.
+/// The account of one request: the owner of its token if that is a token of a user, and its reserved parts of the
+/// budget.
 #[derive(Clone, Default)]
 pub(crate) struct BodyAccount(Arc<Account>);
 
@@ -125,8 +126,8 @@ impl BodyAccount {
 ///
 /// # Errors
 ///
-/// 413 for a longer body, 400 for one that ends early, 503 if the budget is used up, 408 for one that stalls while others
-/// need its part of the budget.
+/// 413 for a longer body, 400 for one that ends early, 503 if the budget is used up, 408 for one that stalls while
+/// others need its part of the budget.
 pub(crate) async fn collect(request: &Request, body: Body, limit: usize) -> Result<Vec<u8>, ApiError> {
     let budget = request.data::<BodyBudget>().map(|budget| (budget, holder(request)));
     let (bytes, reserved) = collect_within(budget, body, limit).await?;

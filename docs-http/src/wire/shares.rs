@@ -140,8 +140,8 @@ impl Shares {
 }
 
 impl Table {
-    /// Ends stalled bodies with the missing units, of the holders that use most, unless they use less than the holder that
-    /// waits. Returns the time of the next search.
+    /// Ends stalled bodies with the missing units, of the holders that use most, unless they use less than the holder
+    /// that waits. Returns the time of the next search.
     fn make_room(&mut self, own: usize, missing: usize, now: Instant, stalled: Duration) -> Instant {
         if let Some(next) = self.searched.map(|last| last + RETRY).filter(|next| now < *next) {
             return next;

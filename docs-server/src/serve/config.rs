@@ -114,7 +114,8 @@ impl Default for ConnectionConfig {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pace {
     /// Maximum wait for the next bytes, and maximum delay of a transfer compared to
-    /// [`bytes_per_second`](Self::bytes_per_second). Bytes above this rate allow a further delay, of at most the same time.
+    /// [`bytes_per_second`](Self::bytes_per_second). Bytes above this rate allow a further delay, of at most the same
+    /// time.
     pub stall: Duration,
     /// Minimum average rate.
     pub bytes_per_second: u32,

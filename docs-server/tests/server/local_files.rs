@@ -118,6 +118,22 @@ async fn rebuild_is_refused_beside_a_server_on_sqlite() {
 }
 
 #[tokio::test]
+async fn rebuild_finds_the_lock_under_other_names_of_the_file() {
+    let folder = TempDir::new().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let url = |path: PathBuf| format!("sqlite:{}", path.display());
+    let server =
+        Process::with(&["--bind", ANY, "--store", &url(at("docs.db")), "--search-index", "memory"]).await;
+    std::os::unix::fs::symlink(at("docs.db"), at("symbolic.db")).expect("linked");
+    let output = rebuild(&url(at("symbolic.db")));
+    assert!(!output.status.success() && said(&output).contains("is in use"), "{}", said(&output));
+    fs::hard_link(at("docs.db"), at("hard.db")).expect("linked");
+    let output = rebuild(&url(at("hard.db")));
+    assert!(!output.status.success() && said(&output).contains("has hard links"), "{}", said(&output));
+    drop(server);
+}
+
+#[tokio::test]
 async fn rebuild_is_refused_beside_a_server_on_postgres() {
     let Some(stand) = postgres().await else { return };
     rebuilds_alone(&stand).await;

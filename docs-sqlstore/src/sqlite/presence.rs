@@ -27,9 +27,14 @@ impl Presence {
     pub(super) async fn take(database: &Path, options: &Options) -> Result<Self, OpenError> {
         let sharing = options.the_sharing();
         let place = database.display().to_string();
-        let mut path = database.as_os_str().to_owned();
-        path.push(".lock");
-        let path = PathBuf::from(path);
+        let unusable = |why: String| OpenError::Unusable { place: place.clone(), why };
+        let path = lock_of(database).map_err(|why| unusable(why.to_string()))?;
+        if has_other_names(database) {
+            return Err(unusable(
+                "the file has hard links, under which other programs would not find its lock; remove them"
+                    .to_owned(),
+            ));
+        }
         let until = Instant::now() + options.busy_timeout();
         loop {
             match lock(&path, sharing) {
@@ -53,6 +58,36 @@ impl Drop for Presence {
             let _ = fs::remove_file(&self.path);
         }
     }
+}
+
+/// Returns the path of the lock file. All names of a database have the same one: symbolic links are resolved.
+fn lock_of(database: &Path) -> io::Result<PathBuf> {
+    let database = match database.canonicalize() {
+        Ok(database) => database,
+        // The database does not exist yet.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let parent = database.parent().filter(|parent| !parent.as_os_str().is_empty());
+            let parent = parent.unwrap_or(Path::new(".")).canonicalize()?;
+            parent.join(database.file_name().unwrap_or_default())
+        }
+        Err(error) => return Err(error),
+    };
+    let mut path = database.into_os_string();
+    path.push(".lock");
+    Ok(path.into())
+}
+
+/// Returns `true` if a file has hard links.
+#[cfg(unix)]
+fn has_other_names(file: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+
+    fs::metadata(file).is_ok_and(|file| file.nlink() > 1)
+}
+
+#[cfg(not(unix))]
+fn has_other_names(_: &Path) -> bool {
+    false
 }
 
 /// Tries to lock a file; `None` if others hold the lock, or if the last of them has just removed the file.

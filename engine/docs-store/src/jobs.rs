@@ -33,7 +33,7 @@ const JOB_LANE_AHEAD: u32 = 100;
 const SAME_LOOKED_AT: u32 = 4;
 /// Maximum number of consecutive failures that are counted.
 const FAILED_LOOKED_AT: u32 = 8;
-/// Batch size of a claim that skips some kinds of jobs.
+/// Batch size of a claim that skips some jobs.
 const LOOKED_AT: u32 = 64;
 /// Maximum number of starts of a job that keeps failing with transient errors.
 pub const MAX_STARTS: u32 = 8;
@@ -54,6 +54,8 @@ pub struct NewJob {
     pub payload: Json,
     /// The id of the item that the job is about.
     pub subject: String,
+    /// The organization whose share of the workers the job uses.
+    pub owner: Option<String>,
     /// The users who can see the job.
     pub audience: Audience,
     /// The lane, and the position in it.
@@ -141,6 +143,7 @@ async fn create(tx: &mut Tx, now: Timestamp, lease: Option<TimeDelta>, job: NewJ
         kind: job.kind.to_owned(),
         payload: job.payload,
         subject: job.subject,
+        owner: job.owner,
         listed,
         by,
         same,
@@ -270,8 +273,23 @@ pub struct ClaimJob {
     pub now: Timestamp,
     /// The lease of the caller.
     pub lease: TimeDelta,
-    /// Kinds of jobs to skip.
-    pub but: Vec<&'static str>,
+    /// Jobs to skip.
+    pub but: Vec<Skipped>,
+}
+
+/// Jobs that a claim skips.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// The kinds of jobs.
+    pub kinds: Vec<&'static str>,
+    /// The owner whose jobs are skipped; all jobs of the kinds if absent.
+    pub owner: Option<String>,
+}
+
+impl Skipped {
+    fn matches(&self, job: &JobRecord) -> bool {
+        self.kinds.contains(&job.kind.as_str()) && (self.owner.is_none() || self.owner == job.owner)
+    }
 }
 
 /// The result of a claim.
@@ -281,7 +299,7 @@ pub enum Claimed {
     Job(JobId),
     /// The first job exceeded [`MAX_STARTS`] and has been marked as failed. The next one may be due.
     GivenUp,
-    /// No job is due, apart from skipped kinds. Contains the due time of the next job, if any.
+    /// No job is due, apart from skipped ones. Contains the due time of the next job, if any.
     Nothing(Option<Timestamp>),
 }
 
@@ -320,7 +338,7 @@ impl Operation for ClaimJob {
 }
 
 impl ClaimJob {
-    /// Returns the first job by due time that is not of a skipped kind.
+    /// Returns the first job by due time that is not skipped.
     async fn first(&self, tx: &Tx) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
         let at_once = if self.but.is_empty() { 1 } else { LOOKED_AT };
         let (mut from, to) = JobRecord::due().below();
@@ -331,7 +349,7 @@ impl ClaimJob {
             for ((row, _), job) in rows.iter().zip(found) {
                 let job =
                     job.ok_or_else(|| StoreError::Corrupt(format!("the row `{row}` refers to no job")))?;
-                if job.due > self.now || !self.but.contains(&job.kind.as_str()) {
+                if job.due > self.now || !self.but.iter().any(|skipped| skipped.matches(&job)) {
                     return Ok(Some(job));
                 }
             }

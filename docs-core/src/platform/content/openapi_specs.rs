@@ -38,7 +38,8 @@ use crate::{
     },
     policy::{OrgAccess, OrgAction},
     store::{
-        Entity as _, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, jobs,
+        Entity as _, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx,
+        jobs::{self, NewJob},
         records::{OpenApiSpecRecord, OpenApiSpecVersionRecord, StoredSpecSource, linked_id},
     },
 };
@@ -420,7 +421,7 @@ async fn create(tx: &mut Tx, record: &OpenApiSpecRecord) -> Result<()> {
 
 async fn enqueue(tx: &mut Tx, spec: &OpenApiSpecRecord, now: Timestamp) -> Result<()> {
     let job = ProcessSpec { spec: spec.id.clone(), round: spec.round }.job(now)?;
-    jobs::enqueue(tx, now, job).await
+    jobs::enqueue(tx, now, NewJob { owner: Some(spec.organization.to_string()), ..job }).await
 }
 
 struct SpecCreation {

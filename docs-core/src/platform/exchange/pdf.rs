@@ -458,7 +458,9 @@ impl Operation for EnqueuePdf {
         let now = latest.map_or(self.now, |before| self.now.later_than(before.created_at));
         let by = self.work.bearer.user().cloned();
         let audience = Audience::Subject { by, same: Some(name) };
-        let job = NewJob { audience, ..self.work.about(&self.id, space, self.now)? };
+        let record: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
+        let owner = record.map(|space| space.organization.to_string());
+        let job = NewJob { owner, audience, ..self.work.about(&self.id, space, self.now)? };
         jobs::enqueue(tx, now, job).await
     }
 }

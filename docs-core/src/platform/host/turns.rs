@@ -1,21 +1,46 @@
-//! Limit on workers that wait for external hosts: at most half of the workers at a time, so that an unresponsive host
-//! does not delay PDF and purge jobs.
+//! Shares of the workers. At most half of the workers wait for external hosts at a time, so that an unresponsive host
+//! does not delay PDF and purge jobs. The jobs of one organization leave a worker to others, and one of those that may
+//! wait for hosts.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use tokio::sync::Notify;
+
+use crate::store::jobs::Skipped;
 
 /// Number of workers of a platform, and of those that may be waiting for hosts.
 #[derive(Default)]
 pub(in crate::platform) struct Turns {
     counts: Mutex<Counts>,
     freed: Notify,
+    /// Held from the choice of a job until its share is counted.
+    claims: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
 struct Counts {
     workers: usize,
     taken: usize,
+    /// Running jobs by owner.
+    by: HashMap<String, Running>,
+}
+
+/// Numbers of running jobs.
+#[derive(Clone, Copy, Default)]
+struct Running {
+    all: usize,
+    /// Those that wait for hosts.
+    waiting: usize,
+}
+
+/// Counts a running job of an owner until it is dropped.
+pub(in crate::platform) struct Share<'t> {
+    turns: &'t Turns,
+    owner: String,
+    waits: bool,
 }
 
 /// Counts a worker until it is dropped.
@@ -50,6 +75,36 @@ impl Turns {
         Reach::All(Some(Turn(self)))
     }
 
+    /// Waits for the claims of other workers.
+    pub(in crate::platform) async fn claim(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.claims.lock().await
+    }
+
+    /// Returns the jobs of owners that use their shares. `kinds` are all kinds, `waiting` those that wait for hosts.
+    pub(in crate::platform) fn busy(&self, kinds: &[&'static str], waiting: &[&'static str]) -> Vec<Skipped> {
+        let counts = self.counts();
+        let of_all = counts.workers.saturating_sub(1).max(1);
+        let of_waiting = (counts.workers / 2).saturating_sub(1).max(1);
+        let skipped = counts.by.iter().filter_map(|(owner, running)| {
+            let kinds = match () {
+                () if running.all >= of_all => kinds,
+                () if running.waiting >= of_waiting => waiting,
+                () => return None,
+            };
+            Some(Skipped { kinds: kinds.to_vec(), owner: Some(owner.clone()) })
+        });
+        skipped.collect()
+    }
+
+    /// Counts a running job.
+    pub(in crate::platform) fn share(&self, owner: &str, waits: bool) -> Share<'_> {
+        let mut counts = self.counts();
+        let running = counts.by.entry(owner.to_owned()).or_default();
+        running.all += 1;
+        running.waiting += usize::from(waits);
+        Share { turns: self, owner: owner.to_owned(), waits }
+    }
+
     /// Waits until a turn is released.
     pub(in crate::platform) async fn freed(&self) {
         self.freed.notified().await;
@@ -70,6 +125,19 @@ impl<'t> Reach<'t> {
     }
 }
 
+impl Drop for Share<'_> {
+    fn drop(&mut self) {
+        let mut counts = self.turns.counts();
+        if let Some(running) = counts.by.get_mut(&self.owner) {
+            running.all -= 1;
+            running.waiting -= usize::from(self.waits);
+            if running.all == 0 {
+                counts.by.remove(&self.owner);
+            }
+        }
+    }
+}
+
 impl Drop for Worker<'_> {
     fn drop(&mut self) {
         self.0.counts().workers -= 1;
@@ -80,5 +148,35 @@ impl Drop for Turn<'_> {
     fn drop(&mut self) {
         self.0.counts().taken -= 1;
         self.0.freed.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_leaves_workers_to_others() {
+        let turns = Turns::default();
+        let _workers: Vec<_> = (0..4).map(|_| turns.worker()).collect();
+        let busy = || turns.busy(&["pdf", "import"], &["import"]);
+        assert_eq!(busy(), []);
+        let import = turns.share("org", true);
+        let skipped =
+            |kinds: &[&'static str]| Skipped { kinds: kinds.to_vec(), owner: Some("org".to_owned()) };
+        assert_eq!(busy(), [skipped(&["import"])], "one of the two that may wait for hosts");
+        let pdfs = [turns.share("org", false), turns.share("org", false)];
+        assert_eq!(busy(), [skipped(&["pdf", "import"])], "three of four");
+        let _other = turns.share("other", false);
+        assert_eq!(busy(), [skipped(&["pdf", "import"])]);
+        drop((import, pdfs));
+        assert_eq!(busy(), []);
+    }
+
+    #[test]
+    fn a_single_worker_runs_jobs_of_any_owner() {
+        let turns = Turns::default();
+        let _worker = turns.worker();
+        assert_eq!(turns.busy(&["pdf"], &["import"]), []);
     }
 }

@@ -16,7 +16,7 @@ use crate::{
 /// Maximum length of front matter, in bytes.
 pub const MAX_BYTES: usize = 32 * 1024;
 /// Maximum number of nodes of front matter, and of bytes of its texts in total, with aliases resolved.
-const MAX_NODES: usize = 20_000;
+const MAX_NODES: usize = 2_000;
 const MAX_TEXT_BYTES: usize = 2 * MAX_BYTES;
 
 /// The location of a cover in front matter: a path in the repository or an address.

@@ -63,6 +63,9 @@ pub struct JobRecord {
     pub payload: Json,
     /// The item that the job is about, for example the id of a space.
     pub subject: String,
+    /// The organization whose share of the workers the job uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     /// `true` if the job appears in the job list of its subject: work requested by a user, as opposed to maintenance.
     #[serde(default)]
     pub listed: bool,

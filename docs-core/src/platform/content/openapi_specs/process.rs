@@ -315,7 +315,9 @@ impl Operation for RoundEnd {
         if matches!(old.source, StoredSpecSource::Url(_)) {
             new.round += 1;
             let next = ProcessSpec { spec: old.id.clone(), round: new.round };
-            jobs::enqueue(tx, now, next.job(Timestamp::new(now.time() + FETCH_EVERY))?).await?;
+            let job = next.job(Timestamp::new(now.time() + FETCH_EVERY))?;
+            let owner = Some(old.organization.to_string());
+            jobs::enqueue(tx, now, NewJob { owner, ..job }).await?;
         }
         tx.put(&*old, new)?;
         Ok(())

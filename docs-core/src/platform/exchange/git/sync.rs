@@ -542,7 +542,8 @@ where
         let job = self.payload.about(&self.id, space, self.now)?;
         let audience = Audience::Subject { by: Some(self.payload.by.clone()), same: None };
         let lane = Some((lane(space), event_at));
-        jobs::enqueue(tx, self.now, NewJob { audience, lane, put_off: PutOff::Yields, ..job }).await
+        let owner = Some(access.space().organization.to_string());
+        jobs::enqueue(tx, self.now, NewJob { owner, audience, lane, put_off: PutOff::Yields, ..job }).await
     }
 }
 

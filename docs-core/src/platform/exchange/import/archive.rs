@@ -6,18 +6,22 @@ use bytes::Bytes;
 
 use super::{
     Gathered,
-    folder::Folder,
+    folder::{Folder, MAX_PAGES},
     gather::{Gather, UNKNOWN_IMPORT, clean, not_converted},
     links,
 };
 use crate::{
-    Result,
+    Error, Result,
     content::gitsync::RepoPath,
     ports::{Document, DocumentFormat, UnpackedFile},
 };
 
 /// Names of files that operating systems add to archives.
 const LITTER_NAMES: [&str; 3] = ["__MACOSX", ".DS_Store", "Thumbs.db"];
+
+/// Maximum number of Markdown, HTML and Word files of an archive. More than pages, because a table of contents may
+/// leave files out.
+pub(in crate::platform) const MAX_ENTRIES: usize = 2 * MAX_PAGES;
 
 impl Gather<'_> {
     /// Imports an archive of Markdown and HTML files, in the order of its `SUMMARY.md` or of its folders.
@@ -27,14 +31,20 @@ impl Gather<'_> {
         let files = self.converter().unpack(found.bytes).await;
         let files = files.map_err(not_converted)?;
         let mut gathered = Gathered::default();
-        let folder = self.folder_of(files, &mut gathered).await;
+        let folder = self.folder_of(files, &mut gathered).await?;
         folder.add_to(self.platform, self.domain, &mut gathered).await?;
         Ok(gathered)
     }
 
     /// The files of an archive as a folder of Markdown: other documents are converted, other files are kept unchanged.
-    async fn folder_of(&self, files: Vec<UnpackedFile>, gathered: &mut Gathered) -> Folder {
+    async fn folder_of(&self, files: Vec<UnpackedFile>, gathered: &mut Gathered) -> Result<Folder> {
         let files = without_litter(files);
+        // Counted before the first document is converted: a conversion costs milliseconds, an entry only bytes.
+        let pages = files.iter().filter(|(path, _)| path.is_markdown() || format_of(path).is_some()).count();
+        if pages > MAX_ENTRIES {
+            let what = format!("the archive must have at most {MAX_ENTRIES} documents, has {pages}");
+            return Err(Error::invalid("url", what));
+        }
         let mut folder = Folder::new("the archive");
         let mut documents = Vec::new();
         for (path, bytes) in files {
@@ -51,7 +61,7 @@ impl Gather<'_> {
             self.document_in(&mut folder, path, format, bytes, gathered).await;
         }
         folder.readme_of_index();
-        folder
+        Ok(folder)
     }
 
     /// Converts a Markdown file to UTF-8.

@@ -46,7 +46,9 @@ pub(in crate::platform) async fn enqueue(tx: &mut Tx, space: &SpaceRecord, wake:
     let event_at = wake.now.max(applied.unwrap_or(wake.now));
     let job = SyncRun { space: space.id.clone() }.about(&wake.job, &space.id, wake.now)?;
     let audience = Audience::Subject { by: wake.by, same: Some(SAME.to_owned()) };
-    jobs::enqueue(tx, wake.now, NewJob { audience, lane: Some((lane(&space.id), event_at)), ..job }).await?;
+    let owner = Some(space.organization.to_string());
+    let lane = Some((lane(&space.id), event_at));
+    jobs::enqueue(tx, wake.now, NewJob { owner, audience, lane, ..job }).await?;
     Ok(wake.job)
 }
 

@@ -58,7 +58,8 @@ pub(in crate::platform) async fn enqueue(
 ) -> Result<()> {
     let job = TranslateSpace { translation: record.id.clone() }.about(&id, &record.target, now)?;
     let audience = Audience::Subject { by: Some(record.created_by.clone()), same: None };
-    jobs::enqueue(tx, now, NewJob { audience, lane: Some((lane(&record.id), now)), ..job }).await
+    let owner = Some(record.organization.to_string());
+    jobs::enqueue(tx, now, NewJob { owner, audience, lane: Some((lane(&record.id), now)), ..job }).await
 }
 
 /// Returns the id of a follow-up job. It is the same in every retry of the transaction.

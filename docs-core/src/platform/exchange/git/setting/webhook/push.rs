@@ -1,7 +1,7 @@
 //! The branch and the commit of a push, read from a delivery while it is received.
 
-/// Maximum length of the branch and of the commit in a delivery, in bytes of JSON. A delivery with a longer one counts as
-/// unreadable.
+/// Maximum length of the branch and of the commit in a delivery, in bytes of JSON. A delivery with a longer one counts
+/// as unreadable.
 pub(super) const MAX_VALUE: usize = 4 * 1024;
 
 /// The fields of a push that are used. Pushes in other formats have none of them.
