@@ -1,20 +1,27 @@
 //! The files of a commit in a repository.
 
-use std::{collections::HashSet, fmt, sync::Arc};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    fmt,
+    rc::Rc,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::DateTime;
 use docs_ports::{Checkout, Commit, GitError, RepoEntry, RepoEntryKind};
-use git2::{ObjectType, Odb, Oid, Repository};
+use git2::{ObjectType, Odb, Oid, Repository, Tree};
 use parking_lot::Mutex;
 
 use crate::{
     Limits,
+    cancel::{CancelOnDrop, Cancelled},
     clone::Held,
     failure::broken,
     listing::{self, MAX_LINK, MAX_PATH},
-    meter::{file_too_large, repository_too_large},
+    meter::{Meter, file_too_large, repository_too_large},
     objects,
 };
 
@@ -30,26 +37,37 @@ pub(crate) struct GitCheckout {
 
 /// A repository, with the guards that keep it in place while it is read.
 pub(crate) struct Shared {
-    repository: Mutex<Repository>,
+    opened: Mutex<Opened>,
     _held: Held,
+}
+
+struct Opened {
+    repository: Repository,
+    /// The time spent on reading files.
+    spent: Duration,
 }
 
 impl Shared {
     pub(crate) fn new(repository: Repository, held: Held) -> Self {
-        Self { repository: Mutex::new(repository), _held: held }
+        Self { opened: Mutex::new(Opened { repository, spent: Duration::ZERO }), _held: held }
     }
 }
 
 impl GitCheckout {
     /// Lists the files of a commit.
-    pub(crate) fn read(shared: Shared, id: Oid, limits: Limits) -> Result<Self, GitError> {
+    pub(crate) fn read(
+        shared: Shared,
+        id: Oid,
+        limits: Limits,
+        cancelled: &Cancelled,
+    ) -> Result<Self, GitError> {
         let (commit, entries) = {
-            let repository = shared.repository.lock();
+            let repository = &shared.opened.lock().repository;
             let commit = repository.find_commit(id).map_err(|error| broken(&error))?;
             let committed_at = DateTime::from_timestamp(commit.time().seconds(), 0)
                 .ok_or_else(|| GitError::Broken("the commit has an invalid date".to_owned()))?;
             let message = String::from_utf8_lossy(commit.message_bytes()).into_owned();
-            let mut lister = Lister::new(&repository, limits)?;
+            let mut lister = Lister::new(repository, limits, cancelled)?;
             lister.list(commit.tree_id())?;
             if lister.skipped > 0 {
                 tracing::warn!(commit = %id, skipped = lister.skipped, "skip names that are not UTF-8");
@@ -78,14 +96,30 @@ impl Checkout for GitCheckout {
             return Err(file_too_large(path, entry.size, self.limits.file_bytes));
         }
         let id = Oid::from_str(&entry.oid).map_err(|error| broken(&error))?;
-        let shared = self.shared.clone();
-        listing::blocking(move || {
-            let repository = shared.repository.lock();
-            let odb = repository.odb().map_err(|error| broken(&error))?;
-            let object = odb.read(id).map_err(|error| broken(&error))?;
-            Ok(Bytes::copy_from_slice(object.data()))
-        })
-        .await
+        let (shared, longest) = (self.shared.clone(), self.limits.time);
+        let work = CancelOnDrop::default();
+        let cancelled = work.cancelled();
+        listing::blocking(move || shared.opened.lock().read(id, longest, &cancelled)).await
+    }
+}
+
+impl Opened {
+    /// Reads a file. An object at the end of a chain of deltas can take long, and many paths can share it. The time of
+    /// all reads is therefore limited.
+    fn read(&mut self, id: Oid, longest: Duration, cancelled: &Cancelled) -> Result<Bytes, GitError> {
+        cancelled.check()?;
+        if self.spent > longest {
+            return Err(GitError::TooLarge(format!(
+                "reading the files of a repository must take at most {} seconds",
+                longest.as_secs()
+            )));
+        }
+        let begun = Instant::now();
+        let odb = self.repository.odb().map_err(|error| broken(&error))?;
+        let object = odb.read(id).map_err(|error| broken(&error))?;
+        let bytes = Bytes::copy_from_slice(object.data());
+        self.spent = self.spent.saturating_add(begun.elapsed());
+        Ok(bytes)
     }
 }
 
@@ -99,34 +133,52 @@ const FOLDER: i32 = 0o040_000;
 const LINK: i32 = 0o120_000;
 const SUBMODULE: i32 = 0o160_000;
 
+/// Maximum total size in bytes of the folders of a commit, each counted once. They stay in memory while they are listed.
+const MAX_FOLDER_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Lists the files of a commit. Each object is read once, because an object at the end of a chain of deltas takes long.
 struct Lister<'a> {
     repository: &'a Repository,
     odb: Odb<'a>,
     limits: Limits,
+    cancelled: &'a Cancelled,
     entries: Vec<RepoEntry>,
     /// Number of files and folders visited. The same folder may occur many times, so each occurrence counts.
     visited: usize,
     skipped: usize,
-    /// Files that are counted, each one once, their total size, and the folders already checked.
-    counted: HashSet<Oid>,
+    /// The sizes of files, and their total.
+    sizes: HashMap<Oid, u64>,
     bytes: u64,
+    folders: HashMap<Oid, Rc<Tree<'a>>>,
+    folder_bytes: Meter,
+    /// The targets of symbolic links. `None` for a target that is not UTF-8.
+    links: HashMap<Oid, Option<String>>,
 }
 
 impl<'a> Lister<'a> {
-    fn new(repository: &'a Repository, limits: Limits) -> Result<Self, GitError> {
-        let odb = repository.odb().map_err(|error| broken(&error))?;
-        let (entries, counted) = (Vec::new(), HashSet::new());
-        Ok(Self { repository, odb, limits, entries, visited: 0, skipped: 0, counted, bytes: 0 })
+    fn new(repository: &'a Repository, limits: Limits, cancelled: &'a Cancelled) -> Result<Self, GitError> {
+        Ok(Self {
+            repository,
+            odb: repository.odb().map_err(|error| broken(&error))?,
+            limits,
+            cancelled,
+            entries: Vec::new(),
+            visited: 0,
+            skipped: 0,
+            sizes: HashMap::new(),
+            bytes: 0,
+            folders: HashMap::new(),
+            folder_bytes: Meter::new(MAX_FOLDER_BYTES),
+            links: HashMap::new(),
+        })
     }
 
     fn list(&mut self, root: Oid) -> Result<(), GitError> {
         let mut todo = vec![(root, String::new())];
         while let Some((id, folder)) = todo.pop() {
-            if self.counted.insert(id) {
-                objects::check_folder(&self.odb, id, self.limits.object_bytes())?;
-            }
-            let tree = self.repository.find_tree(id).map_err(|error| broken(&error))?;
-            for entry in &tree {
+            let tree = self.folder(id)?;
+            for entry in &*tree {
+                self.cancelled.check()?;
                 self.visited += 1;
                 if self.visited > self.limits.entries {
                     return Err(listing::too_many(self.limits.entries));
@@ -150,6 +202,24 @@ impl<'a> Lister<'a> {
         Ok(())
     }
 
+    fn folder(&mut self, id: Oid) -> Result<Rc<Tree<'a>>, GitError> {
+        if let Some(tree) = self.folders.get(&id) {
+            return Ok(Rc::clone(tree));
+        }
+        self.cancelled.check()?;
+        let size = objects::check_folder(&self.odb, id, self.limits.object_bytes())?;
+        let all = usize::try_from(size).ok().map(|size| self.folder_bytes.add(size));
+        if !matches!(all, Some(Ok(()))) {
+            return Err(GitError::TooLarge(format!(
+                "the folders of a repository must be at most {} MiB in total",
+                MAX_FOLDER_BYTES >> 20
+            )));
+        }
+        let tree = Rc::new(self.repository.find_tree(id).map_err(|error| broken(&error))?);
+        self.folders.insert(id, Rc::clone(&tree));
+        Ok(tree)
+    }
+
     fn link(&mut self, path: String, id: Oid) -> Result<(), GitError> {
         let size = self.size(id)?;
         if size > MAX_LINK {
@@ -157,24 +227,32 @@ impl<'a> Lister<'a> {
                 "the symbolic link `{path}` must be at most {MAX_LINK} bytes"
             )));
         }
-        let target = self.odb.read(id).map_err(|error| broken(&error))?.data().to_vec();
-        match String::from_utf8(target) {
-            Ok(target) => self.push(path, id, size, RepoEntryKind::Symlink(target)),
-            Err(_) => self.skipped += 1,
+        let target = match self.links.entry(id) {
+            Entry::Occupied(known) => known.get().clone(),
+            Entry::Vacant(place) => {
+                let object = self.odb.read(id).map_err(|error| broken(&error))?;
+                place.insert(String::from_utf8(object.data().to_vec()).ok()).clone()
+            }
+        };
+        match target {
+            Some(target) => self.push(path, id, size, RepoEntryKind::Symlink(target)),
+            None => self.skipped += 1,
         }
         Ok(())
     }
 
     /// Returns the size of a file. The total size of all files is limited, independent of their compressed size.
     fn size(&mut self, id: Oid) -> Result<u64, GitError> {
+        if let Some(size) = self.sizes.get(&id) {
+            return Ok(*size);
+        }
         let (size, kind) = self.odb.read_header(id).map_err(|error| broken(&error))?;
         if kind != ObjectType::Blob {
             return Err(GitError::Broken("an entry of the commit is not a file".to_owned()));
         }
         let size = u64::try_from(size).unwrap_or(u64::MAX);
-        if self.counted.insert(id) {
-            self.bytes = self.bytes.saturating_add(size);
-        }
+        self.sizes.insert(id, size);
+        self.bytes = self.bytes.saturating_add(size);
         if self.bytes > self.limits.total_bytes {
             return Err(repository_too_large(self.limits.total_bytes));
         }
@@ -192,4 +270,58 @@ fn join(folder: &str, name: &str) -> Result<String, GitError> {
     }
     let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
     if path.len() > MAX_PATH { Err(listing::path_too_long()) } else { Ok(path) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repository() -> (tempfile::TempDir, Repository, Oid) {
+        let folder = tempfile::tempdir().unwrap();
+        let repository = Repository::init_bare(folder.path()).unwrap();
+        let tree = {
+            let blob = repository.blob(b"x").unwrap();
+            let mut tree = repository.treebuilder(None).unwrap();
+            tree.insert("a.md", blob, 0o100_644).unwrap();
+            tree.write().unwrap()
+        };
+        (folder, repository, tree)
+    }
+
+    #[test]
+    fn listing_ends_when_its_future_is_dropped() {
+        let (_folder, repository, tree) = repository();
+        let work = CancelOnDrop::default();
+        let cancelled = work.cancelled();
+        let list = || Lister::new(&repository, Limits::default(), &cancelled).unwrap().list(tree);
+        assert_eq!(list(), Ok(()));
+        drop(work);
+        assert_eq!(list(), Err(crate::cancel::cancelled()));
+    }
+
+    #[test]
+    fn reading_ends_when_its_future_is_dropped_or_its_time_is_spent() {
+        let (_folder, repository, _) = repository();
+        let id = listing::blob_id(b"x").unwrap();
+        let mut opened = Opened { repository, spent: Duration::ZERO };
+        let minute = Duration::from_secs(60);
+        assert_eq!(opened.read(id, minute, &Cancelled::default()), Ok(Bytes::from_static(b"x")));
+        assert!(opened.spent > Duration::ZERO);
+        opened.spent = Duration::from_secs(61);
+        let error = opened.read(id, minute, &Cancelled::default()).unwrap_err();
+        assert!(matches!(&error, GitError::TooLarge(why) if why.ends_with("60 seconds")), "{error:?}");
+        let work = CancelOnDrop::default();
+        let cancelled = work.cancelled();
+        drop(work);
+        assert_eq!(opened.read(id, minute, &cancelled), Err(crate::cancel::cancelled()));
+    }
+
+    #[test]
+    fn folders_have_a_limit_in_total() {
+        let (_folder, repository, tree) = repository();
+        let cancelled = Cancelled::default();
+        let mut lister = Lister::new(&repository, Limits::default(), &cancelled).unwrap();
+        lister.folder_bytes = Meter::new(10);
+        assert!(matches!(lister.list(tree), Err(GitError::TooLarge(why)) if why.contains("folders")));
+    }
 }

@@ -1,13 +1,6 @@
 //! The Git client.
 
-use std::{
-    fmt, io,
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{fmt, io, path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
 use docs_ports::{Checkout, Commit, FetchRequest, GitAccess, GitError, GitRemote, PushFiles, PushRequest};
@@ -17,6 +10,7 @@ use crate::{
     Limits, Outbound, Resolve, SystemResolver,
     address::{self, Address},
     cache::{self, Cache},
+    cancel::CancelOnDrop,
     checkout::{GitCheckout, Shared},
     clone::{CloneFolder, Fetched, Job, Wanted, check_reference},
     disk,
@@ -157,7 +151,7 @@ impl GitClient {
         wanted: Wanted,
         read: impl Fn(Fetched) -> Result<T, GitError> + Send + 'static,
     ) -> Result<T, GitError> {
-        let stop = StopOnDrop::default();
+        let work = CancelOnDrop::default();
         let (guard, limits) = (self.guard(), self.limits);
         let folder = self.clone_folder(cache_id, &address).await;
         let credentials = match &address {
@@ -165,7 +159,7 @@ impl GitClient {
             Address::Disk(_) => None,
         };
         let (line, asks) = line();
-        let cancelled = stop.0.clone();
+        let cancelled = work.cancelled();
         let source = Source::new(&address.identity(), credentials.as_ref());
         let job = |url| Job { line, url, wanted, limits, credentials, source, cancelled };
         match address {
@@ -209,11 +203,14 @@ impl GitRemote for GitClient {
         let (reference, limits) = (request.reference.clone(), self.limits);
         let work = async {
             if let Address::Disk(disk) = address {
-                return listing::blocking(move || disk::fetch(&disk.path, &reference, limits)).await;
+                let work = CancelOnDrop::default();
+                let cancelled = work.cancelled();
+                let read = move || disk::fetch(&disk.path, &reference, limits, &cancelled);
+                return listing::blocking(read).await;
             }
             let read = move |fetched: Fetched| {
-                let Fetched { repository, commit, held } = fetched;
-                GitCheckout::read(Shared::new(repository, held), commit, limits)
+                let Fetched { repository, commit, held, cancelled } = fetched;
+                GitCheckout::read(Shared::new(repository, held), commit, limits, &cancelled)
             };
             self.download(address, request.cache_id.as_ref(), Wanted::Ref(reference), read).await
         };
@@ -221,7 +218,7 @@ impl GitRemote for GitClient {
             Ok(result) => Ok(Box::new(result?)),
             Err(_) => {
                 let seconds = self.limits.time.as_secs();
-                Err(GitError::Unreachable(format!("the fetch exceeded its limit of {seconds} seconds")))
+                Err(GitError::TooLarge(format!("the fetch exceeded its limit of {seconds} seconds")))
             }
         }
     }
@@ -282,14 +279,4 @@ async fn both<T: Send + 'static>(
 ) -> Result<T, GitError> {
     let (network, work) = tokio::join!(network, listing::blocking(work));
     work.map_err(|error| network.err().unwrap_or(error))
-}
-
-/// Signals the thread of libgit2 that its result is no longer needed.
-#[derive(Default)]
-struct StopOnDrop(Arc<AtomicBool>);
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }

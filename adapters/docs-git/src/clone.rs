@@ -1,13 +1,6 @@
 //! The work of the libgit2 thread: fetches one commit into a bare repository.
 
-use std::{
-    cell::Cell,
-    path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{cell::Cell, path::Path, sync::Arc};
 
 use docs_ports::{GitAccess, GitError};
 use docs_web::Credentials;
@@ -19,6 +12,7 @@ use git2::{
 use crate::{
     Limits,
     cache::{self, Kept, Lease},
+    cancel::{Cancelled, cancelled},
     failure::{broken, no_room},
     line::Line,
     meter::repository_too_large,
@@ -37,8 +31,7 @@ pub(crate) struct Job {
     /// The credentials, which are removed from messages of the server.
     pub(crate) credentials: Option<Credentials>,
     pub(crate) source: Source,
-    /// Set when the result is no longer needed.
-    pub(crate) cancelled: Arc<AtomicBool>,
+    pub(crate) cancelled: Cancelled,
 }
 
 /// The commit to fetch.
@@ -63,6 +56,7 @@ pub(crate) struct Fetched {
     pub(crate) repository: Repository,
     pub(crate) commit: Oid,
     pub(crate) held: Held,
+    pub(crate) cancelled: Cancelled,
 }
 
 /// Guards that keep a repository in place while it is read.
@@ -116,7 +110,7 @@ impl Job {
                 let held = || Held { _temporary: None, _lease: Some(Arc::clone(&lease)) };
                 lease.begin(&path, self.limits.total_bytes)?;
                 let result = match self.keep(&path, held()).and_then(&read) {
-                    Err(GitError::Broken(reason)) if !self.cancelled.load(Ordering::Relaxed) => {
+                    Err(GitError::Broken(reason)) if !self.cancelled.is_set() => {
                         tracing::warn!(%reason, "discard damaged cached repository and fetch it again");
                         cache::remove(&path)?;
                         lease.begin(&path, self.limits.total_bytes)?;
@@ -139,7 +133,7 @@ impl Job {
             Wanted::Ref(reference) => GitError::Broken(format!("`{reference}` does not resolve to a commit")),
             Wanted::Commit(id) => GitError::Broken(format!("`{id}` is not a commit")),
         })?;
-        Ok(Fetched { repository, commit, held })
+        Ok(Fetched { repository, commit, held, cancelled: self.cancelled.clone() })
     }
 
     /// Fetches into a cached repository. The commit of the ref is recorded and offered to the server at the next fetch,
@@ -239,7 +233,7 @@ impl Job {
         callbacks.transfer_progress(move |progress| {
             let bytes = u64::try_from(progress.received_bytes()).unwrap_or(u64::MAX);
             received.is_over.set(bytes > received.limit);
-            !received.is_over.get() && !self.cancelled.load(Ordering::Relaxed)
+            !received.is_over.get() && !self.cancelled.is_set()
         });
         callbacks
     }
@@ -248,7 +242,7 @@ impl Job {
     fn failure(&self, error: &git2::Error) -> GitError {
         let message = error.message();
         match (error.class(), error.code()) {
-            (_, ErrorCode::User) => GitError::Unreachable("the fetch was cancelled".to_owned()),
+            (_, ErrorCode::User) => cancelled(),
             (ErrorClass::Repository | ErrorClass::Os, ErrorCode::NotFound) => GitError::NoRepository,
             (ErrorClass::Net, _) => match message.strip_prefix("remote error: ") {
                 Some(reason) => refusal(&redact::text(self.credentials.as_ref(), reason)),

@@ -11,6 +11,7 @@ use git2::{ErrorClass, ErrorCode, Oid, Repository, RepositoryOpenFlags};
 
 use crate::{
     Limits,
+    cancel::Cancelled,
     checkout::{GitCheckout, Shared},
     clone::Held,
     failure::broken,
@@ -18,11 +19,16 @@ use crate::{
 };
 
 /// Reads a commit of the repository in a folder without copying it.
-pub(crate) fn fetch(folder: &Path, reference: &str, limits: Limits) -> Result<GitCheckout, GitError> {
+pub(crate) fn fetch(
+    folder: &Path,
+    reference: &str,
+    limits: Limits,
+    cancelled: &Cancelled,
+) -> Result<GitCheckout, GitError> {
     let repository = open(folder, reference, RepositoryOpenFlags::BARE)?;
     let commit = find(&repository, reference, limits)?;
     let commit = commit.ok_or_else(|| GitError::NoRef(reference.to_owned()))?;
-    GitCheckout::read(Shared::new(repository, Held::default()), commit, limits)
+    GitCheckout::read(Shared::new(repository, Held::default()), commit, limits, cancelled)
 }
 
 /// Resolves a ref of the repository in a folder. Returns `None` if it does not exist.

@@ -10,6 +10,7 @@
 mod address;
 mod advertisement;
 mod cache;
+mod cancel;
 mod checkout;
 mod client;
 mod clone;

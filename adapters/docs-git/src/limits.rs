@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Limits of a fetch or a push. Exceeding one fails with [`TooLarge`](docs_ports::GitError::TooLarge), or with
-/// [`Unreachable`](docs_ports::GitError::Unreachable) for a time limit.
+/// [`Unreachable`](docs_ports::GitError::Unreachable) for a time limit other than that of a fetch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Maximum size in bytes of a file that is read or pushed, [`MAX_FILE_BYTES`](docs_ports::MAX_FILE_BYTES) by
@@ -14,8 +14,8 @@ pub struct Limits {
     pub total_bytes: u64,
     /// Maximum number of files and folders of a commit, and of files of one push. 200,000 by default.
     pub entries: usize,
-    /// Maximum duration of a fetch, and of each part of a push: before and after the files are read. 5 minutes by
-    /// default.
+    /// Maximum duration of a fetch, of reading all files of a fetched commit, and of each part of a push: before and
+    /// after the files are read. 5 minutes by default.
     pub time: Duration,
     /// Maximum duration of resolving a ref, which is done for many repositories in turn. 15 seconds by default.
     pub look: Duration,

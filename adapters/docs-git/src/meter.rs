@@ -34,6 +34,13 @@ pub(crate) fn object_too_large(limit: u64) -> GitError {
     ))
 }
 
+/// Returns the error for an object whose chain of deltas is too long.
+pub(crate) fn chain_too_long(limit: u32) -> GitError {
+    GitError::TooLarge(format!(
+        "the repository has a chain of more than {limit} deltas; repack it with a smaller `pack.depth`"
+    ))
+}
+
 pub(crate) fn file_too_large(path: &str, bytes: u64, limit: u64) -> GitError {
     GitError::TooLarge(format!("{path}: must be at most {}, has {}", size(limit), size(bytes)))
 }

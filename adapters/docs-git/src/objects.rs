@@ -17,7 +17,7 @@ pub(crate) fn commit_at(repository: &Repository, id: Oid, limit: u64) -> Result<
     let odb = repository.odb().map_err(|error| broken(&error))?;
     let mut id = id;
     for _ in 0..MAX_TAGS {
-        match kind(&odb, id, limit)? {
+        match header(&odb, id, limit)?.map(|(_, kind)| kind) {
             Some(ObjectType::Commit) => return Ok(Some(id)),
             Some(ObjectType::Tag) => {
                 id = repository.find_tag(id).map_err(|error| broken(&error))?.target_id();
@@ -28,20 +28,19 @@ pub(crate) fn commit_at(repository: &Repository, id: Oid, limit: u64) -> Result<
     Ok(None)
 }
 
-/// Checks that a folder exists and is not too large to be read.
-pub(crate) fn check_folder(odb: &Odb<'_>, id: Oid, limit: u64) -> Result<(), GitError> {
-    match kind(odb, id, limit)? {
-        Some(ObjectType::Tree) => Ok(()),
+/// Checks that a folder exists and is not too large to be read. Returns its size in bytes.
+pub(crate) fn check_folder(odb: &Odb<'_>, id: Oid, limit: u64) -> Result<u64, GitError> {
+    match header(odb, id, limit)? {
+        Some((size, ObjectType::Tree)) => Ok(size),
         _ => Err(GitError::Broken("a folder of the commit is missing or not a folder".to_owned())),
     }
 }
 
-/// Returns the type of an object. The size of blobs is not limited, because only their header is read.
-fn kind(odb: &Odb<'_>, id: Oid, limit: u64) -> Result<Option<ObjectType>, GitError> {
-    match odb.read_header(id) {
-        Ok((_, ObjectType::Blob)) => Ok(Some(ObjectType::Blob)),
-        Ok((size, _)) if u64::try_from(size).is_ok_and(|size| size > limit) => Err(object_too_large(limit)),
-        Ok((_, kind)) => Ok(Some(kind)),
+/// Returns the size and the type of an object. The size of blobs is not limited, because only their header is read.
+fn header(odb: &Odb<'_>, id: Oid, limit: u64) -> Result<Option<(u64, ObjectType)>, GitError> {
+    match odb.read_header(id).map(|(size, kind)| (u64::try_from(size).unwrap_or(u64::MAX), kind)) {
+        Ok((size, kind)) if kind != ObjectType::Blob && size > limit => Err(object_too_large(limit)),
+        Ok(found) => Ok(Some(found)),
         Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
         Err(error) => Err(broken(&error)),
     }

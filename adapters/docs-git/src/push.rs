@@ -57,7 +57,7 @@ pub(crate) struct Way {
 impl Base {
     /// Creates the base from a fetched commit.
     pub(crate) fn new(fetched: Fetched) -> Result<Self, GitError> {
-        let Fetched { repository, commit, held } = fetched;
+        let Fetched { repository, commit, held, .. } = fetched;
         let tree = repository.find_commit(commit).map_err(|error| broken(&error))?.tree_id();
         Ok(Self { repository, tree, _held: held })
     }

@@ -21,10 +21,17 @@ use flate2::{Decompress, FlushDecompress, Status};
 
 use self::frame::Frame;
 pub(crate) use self::offer::Offer;
-use crate::{Limits, meter::object_too_large};
+use crate::{
+    Limits,
+    meter::{chain_too_long, object_too_large},
+};
 
 /// Maximum number of objects in a pack. libgit2 allocates memory for the declared number.
 const MAX_OBJECTS: u32 = 20_000_000;
+
+/// Maximum number of deltas between an object and an object without delta compression. Git itself creates at most as
+/// many, and 50 by default. libgit2 reads the whole chain for each read of an object.
+const MAX_CHAIN: u32 = 4095;
 
 /// Size in bytes of the buffer for unpacked data, which is discarded.
 const PIECE: usize = 64 * 1024;
@@ -100,6 +107,14 @@ struct Body {
     front: Option<Vec<u8>>,
 }
 
+/// An object that can be the base of a delta.
+struct Known {
+    /// Its offset in the pack.
+    place: u64,
+    /// The number of deltas between it and an object without delta compression.
+    chain: u32,
+}
+
 struct Pack {
     at: At,
     /// Maximum size in bytes of objects in memory.
@@ -109,6 +124,8 @@ struct Pack {
     begun: u64,
     left: u32,
     head: Head,
+    /// All objects up to the current one, by offset. A base at another offset would not be inspected.
+    known: Vec<Known>,
     /// Offsets of undeltified blobs larger than the limit.
     large: HashSet<u64>,
     scratch: Box<[u8]>,
@@ -127,6 +144,7 @@ impl Pack {
             begun: 0,
             left: 0,
             head: Head::default(),
+            known: Vec::new(),
             large: HashSet::new(),
             scratch: vec![0; PIECE].into_boxed_slice(),
         }
@@ -207,7 +225,10 @@ impl Pack {
             self.large.insert(self.begun);
         }
         match kind {
-            1..=4 => self.body(),
+            1..=4 => {
+                self.known.push(Known { place: self.begun, chain: 0 });
+                self.body();
+            }
             BY_OFFSET => self.at = At::Offset(0),
             BY_NAME => {
                 let why = "the server sends reference deltas, which are not supported";
@@ -225,6 +246,13 @@ impl Pack {
         if self.large.contains(&base) {
             return Err(object_too_large(self.limit));
         }
+        let at = self.known.binary_search_by_key(&base, |known| known.place).ok();
+        let base = at.and_then(|at| self.known.get(at));
+        let chain = base.ok_or_else(|| broken("the base of a delta is not an object"))?.chain + 1;
+        if chain > MAX_CHAIN {
+            return Err(chain_too_long(MAX_CHAIN));
+        }
+        self.known.push(Known { place: self.begun, chain });
         self.body();
         Ok(())
     }

@@ -11,6 +11,7 @@ use git2::{ErrorCode, Oid, Repository};
 use super::{Base, Made, make, update::Update};
 use crate::{
     Limits,
+    cancel::Cancelled,
     clone::{Fetched, Held},
     disk,
     failure::{broken, no_room},
@@ -37,7 +38,12 @@ pub(crate) async fn push(
             {
                 return Err(GitError::Moved);
             }
-            Some(commit) => Some(Base::new(Fetched { repository, commit, held: Held::default() })?),
+            Some(commit) => Some(Base::new(Fetched {
+                repository,
+                commit,
+                held: Held::default(),
+                cancelled: Cancelled::default(),
+            })?),
             None => None,
         };
         Ok((base, update, folder))

@@ -199,6 +199,68 @@ async fn a_server_that_sends_what_it_should_is_heard_to_the_end() {
     }
 }
 
+/// Creates a pack with a chain of deltas whose end is the file at `width` paths in each of `width` folders, which are
+/// the same folder. Returns the commit and the pack.
+fn deep_pack(depth: u32, width: usize) -> (Oid, Vec<u8>) {
+    let blob = |number: u32| format!("{number:08}# hello world\n").into_bytes();
+    let mut pack = Pack::new();
+    let size = blob(0).len() as u64;
+    let mut last = pack.whole(BLOB, &blob(0));
+    for number in 1..=depth {
+        // Eight new bytes, and the rest of the base.
+        let bytes = [
+            difference(size, size),
+            vec![8],
+            blob(number)[..8].to_vec(),
+            vec![0b1001_0001, 8, size as u8 - 8],
+        ];
+        let bytes = bytes.concat();
+        last = pack.add(BY_OFFSET, bytes.len() as u64, &offset(&pack, last), &bytes);
+    }
+    let end = id(ObjectType::Blob, &blob(depth));
+    let names: Vec<_> = (0..width).map(|number| format!("f{number:04}.md")).collect();
+    let inner: Vec<_> = names.iter().map(|name| ("100644", name.as_str(), end)).collect();
+    let inner = tree_of(&inner);
+    let folder = id(ObjectType::Tree, &inner);
+    let root: Vec<_> = names.iter().map(|name| ("40000", name.as_str(), folder)).collect();
+    let root = tree_of(&root);
+    let commit = commit_of(id(ObjectType::Tree, &root));
+    pack.whole(TREE, &inner);
+    pack.whole(TREE, &root);
+    pack.whole(COMMIT, &commit);
+    (id(ObjectType::Commit, &commit), pack.finish())
+}
+
+/// Reading the header of each of the 160,400 entries would take minutes: it reads the whole chain.
+#[tokio::test]
+async fn an_object_at_many_paths_is_read_once() {
+    let (tip, pack) = deep_pack(4095, 400);
+    let checkout = fetched_from(&liar(tip, pack, Lines::Banded)).await.unwrap();
+    assert_eq!(checkout.entries().len(), 400 * 400);
+    assert_eq!(&checkout.read("f0399.md/f0399.md").await.unwrap()[..], b"00004095# hello world\n");
+}
+
+#[tokio::test]
+async fn chains_of_deltas_have_a_limit() {
+    let (tip, pack) = deep_pack(4096, 1);
+    for lines in [Lines::Banded, Lines::Raw] {
+        let error = error_of(fetched_from(&liar(tip, pack.clone(), lines)).await);
+        let is_told = matches!(&error, GitError::TooLarge(why) if why.contains("more than 4095 deltas"));
+        assert!(is_told, "{error:?}");
+    }
+}
+
+/// A delta inside the content of a file would not be inspected.
+#[tokio::test]
+async fn a_delta_of_something_inside_an_object_is_refused() {
+    let same = [difference(4, 4), vec![0b1001_0000, 4]].concat();
+    let (tip, pack) = pack_with(b"# A\n", |pack, place| {
+        pack.add(BY_OFFSET, same.len() as u64, &offset(pack, place + 1), &same);
+    });
+    let error = error_of(fetched_from(&liar(tip, pack, Lines::Banded)).await);
+    assert!(matches!(&error, GitError::Broken(why) if why.contains("not an object")), "{error:?}");
+}
+
 /// Name, file, and the objects added to the pack after the file.
 type Bomb = (&'static str, Vec<u8>, Box<dyn FnOnce(&mut Pack, usize)>);
 

@@ -43,6 +43,18 @@ pub(super) const INPUTS: &[Input] = &[
                 "adapters/docs-git/tests/it/hostile.rs::a_pack_that_lies_of_itself_is_damaged",
             ).within("entries of a repository"),
             bound(
+                "Deltas in a chain of a pack",
+                "adapters/docs-git/src/scan.rs::MAX_CHAIN",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/hostile.rs::chains_of_deltas_have_a_limit",
+            ).within("entries of a repository"),
+            bound(
+                "Bytes of all folders of a commit",
+                "adapters/docs-git/src/checkout.rs::MAX_FOLDER_BYTES",
+                Beyond::Fails,
+                "adapters/docs-git/src/checkout.rs::folders_have_a_limit_in_total",
+            ).within("entries of a repository"),
+            bound(
                 "Bytes of the reference advertisement",
                 "adapters/docs-git/src/scan/offer.rs::MAX_OFFER",
                 Beyond::Fails,
