@@ -21,7 +21,7 @@ use crate::{
     clone::Held,
     failure::broken,
     listing::{self, MAX_LINK, MAX_PATH},
-    meter::{Meter, file_too_large, repository_too_large},
+    meter::{Meter, file_too_large, folders_too_large, repository_too_large},
     objects,
 };
 
@@ -134,7 +134,7 @@ const LINK: i32 = 0o120_000;
 const SUBMODULE: i32 = 0o160_000;
 
 /// Maximum total size in bytes of the folders of a commit, each counted once. They stay in memory while they are listed.
-const MAX_FOLDER_BYTES: u64 = 64 * 1024 * 1024;
+const MAX_FOLDER_BYTES: u64 = 64_000_000;
 
 /// Lists the files of a commit. Each object is read once, because an object at the end of a chain of deltas takes long.
 struct Lister<'a> {
@@ -168,7 +168,7 @@ impl<'a> Lister<'a> {
             sizes: HashMap::new(),
             bytes: 0,
             folders: HashMap::new(),
-            folder_bytes: Meter::new(MAX_FOLDER_BYTES),
+            folder_bytes: Meter::with_error(MAX_FOLDER_BYTES, folders_too_large),
             links: HashMap::new(),
         })
     }
@@ -208,13 +208,7 @@ impl<'a> Lister<'a> {
         }
         self.cancelled.check()?;
         let size = objects::check_folder(&self.odb, id, self.limits.object_bytes())?;
-        let all = usize::try_from(size).ok().map(|size| self.folder_bytes.add(size));
-        if !matches!(all, Some(Ok(()))) {
-            return Err(GitError::TooLarge(format!(
-                "the folders of a repository must be at most {} MiB in total",
-                MAX_FOLDER_BYTES >> 20
-            )));
-        }
+        self.folder_bytes.add(size)?;
         let tree = Rc::new(self.repository.find_tree(id).map_err(|error| broken(&error))?);
         self.folders.insert(id, Rc::clone(&tree));
         Ok(tree)
@@ -321,7 +315,7 @@ mod tests {
         let (_folder, repository, tree) = repository();
         let cancelled = Cancelled::default();
         let mut lister = Lister::new(&repository, Limits::default(), &cancelled).unwrap();
-        lister.folder_bytes = Meter::new(10);
+        lister.folder_bytes = Meter::with_error(10, folders_too_large);
         assert!(matches!(lister.list(tree), Err(GitError::TooLarge(why)) if why.contains("folders")));
     }
 }

@@ -12,6 +12,12 @@ pub struct Limits {
     /// Maximum size in bytes of a received repository, of a cached repository, of all files of a commit (uncompressed),
     /// and of the files of one push. 2 GB by default.
     pub total_bytes: u64,
+    /// Maximum total size in bytes of all objects of a received pack, uncompressed. 4 GB by default.
+    pub unpacked_bytes: u64,
+    /// Maximum total size in bytes of all objects of a received pack, uncompressed, where each delta counts with all its
+    /// bases, and each object as at least 256 bytes. 50 GB by default, which is 25 times `total_bytes`: the mean depth of
+    /// a chain that Git creates by default.
+    pub chain_bytes: u64,
     /// Maximum number of files and folders of a commit, and of files of one push. 200,000 by default.
     pub entries: usize,
     /// Maximum duration of a fetch, of reading all files of a fetched commit, and of each part of a push: before and
@@ -35,6 +41,8 @@ impl Default for Limits {
         Self {
             file_bytes: docs_ports::MAX_FILE_BYTES,
             total_bytes: 2_000_000_000,
+            unpacked_bytes: 4_000_000_000,
+            chain_bytes: 50_000_000_000,
             entries: 200_000,
             time: Duration::from_secs(300),
             look: Duration::from_secs(15),

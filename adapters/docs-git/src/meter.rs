@@ -7,17 +7,22 @@ use docs_ports::GitError;
 pub(crate) struct Meter {
     limit: u64,
     left: u64,
+    over: fn(u64) -> GitError,
 }
 
 impl Meter {
     pub(crate) fn new(limit: u64) -> Self {
-        Self { limit, left: limit }
+        Self { limit, left: limit, over: repository_too_large }
+    }
+
+    /// Creates a meter that fails with another error, which receives the limit.
+    pub(crate) fn with_error(limit: u64, over: fn(u64) -> GitError) -> Self {
+        Self { limit, left: limit, over }
     }
 
     /// Adds received bytes.
-    pub(crate) fn add(&mut self, bytes: usize) -> Result<(), GitError> {
-        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        self.left = self.left.checked_sub(bytes).ok_or_else(|| repository_too_large(self.limit))?;
+    pub(crate) fn add(&mut self, bytes: u64) -> Result<(), GitError> {
+        self.left = self.left.checked_sub(bytes).ok_or_else(|| (self.over)(self.limit))?;
         Ok(())
     }
 }
@@ -32,6 +37,28 @@ pub(crate) fn object_too_large(limit: u64) -> GitError {
         "a folder, a commit and a file stored as a delta must be at most {} each",
         size(limit)
     ))
+}
+
+/// Returns the error for objects that are too large together.
+pub(crate) fn objects_too_large(limit: u64) -> GitError {
+    GitError::TooLarge(format!(
+        "the objects of a repository must be at most {} in total, uncompressed",
+        size(limit)
+    ))
+}
+
+/// Returns the error for deltas that are too large together.
+pub(crate) fn chains_too_large(limit: u64) -> GitError {
+    GitError::TooLarge(format!(
+        "the objects of a repository, each with the bases of its deltas, must be at most {} in total, uncompressed; \
+         repack it with a smaller `pack.depth`",
+        size(limit)
+    ))
+}
+
+/// Returns the error for folders that are too large together.
+pub(crate) fn folders_too_large(limit: u64) -> GitError {
+    GitError::TooLarge(format!("the folders of a repository must be at most {} in total", size(limit)))
 }
 
 /// Returns the error for an object whose chain of deltas is too long.

@@ -23,7 +23,7 @@ use self::frame::Frame;
 pub(crate) use self::offer::Offer;
 use crate::{
     Limits,
-    meter::{chain_too_long, object_too_large},
+    meter::{Meter, chain_too_long, chains_too_large, object_too_large, objects_too_large},
 };
 
 /// Maximum number of objects in a pack. libgit2 allocates memory for the declared number.
@@ -53,7 +53,7 @@ pub(crate) struct Scan {
 
 impl Scan {
     pub(crate) fn new(limits: Limits) -> Self {
-        Self { frame: Frame::new(), pack: Pack::new(limits.object_bytes()) }
+        Self { frame: Frame::new(), pack: Pack::new(limits) }
     }
 
     /// Inspects received bytes, and yields to other tasks in between.
@@ -108,17 +108,36 @@ struct Body {
 }
 
 /// An object that can be the base of a delta.
+#[derive(Clone, Copy)]
 struct Known {
     /// Its offset in the pack.
     place: u64,
     /// The number of deltas between it and an object without delta compression.
     chain: u32,
+    /// The total size of it and of its bases, in units of [`UNIT`] bytes.
+    units: u32,
+}
+
+/// The unit of the sizes of chains, and the minimum size that an object counts as: each has costs other than its bytes.
+const UNIT: u64 = 256;
+
+impl Known {
+    fn total_bytes(&self) -> u64 {
+        u64::from(self.units) * UNIT
+    }
+}
+
+fn units(bytes: u64) -> u32 {
+    u32::try_from(bytes.div_ceil(UNIT).max(1)).unwrap_or(u32::MAX)
 }
 
 struct Pack {
     at: At,
     /// Maximum size in bytes of objects in memory.
     limit: u64,
+    /// The total size of all objects, and that of all objects with their bases.
+    unpacked: Meter,
+    chains: Meter,
     /// Offset of the next byte in the pack, and of the current object.
     place: u64,
     begun: u64,
@@ -136,10 +155,12 @@ const BY_OFFSET: u8 = 6;
 const BY_NAME: u8 = 7;
 
 impl Pack {
-    fn new(limit: u64) -> Self {
+    fn new(limits: Limits) -> Self {
         Self {
             at: At::Start(Vec::new()),
-            limit,
+            limit: limits.object_bytes(),
+            unpacked: Meter::with_error(limits.unpacked_bytes, objects_too_large),
+            chains: Meter::with_error(limits.chain_bytes, chains_too_large),
             place: 0,
             begun: 0,
             left: 0,
@@ -226,7 +247,8 @@ impl Pack {
         }
         match kind {
             1..=4 => {
-                self.known.push(Known { place: self.begun, chain: 0 });
+                self.known.push(Known { place: self.begun, chain: 0, units: 0 });
+                self.account(size)?;
                 self.body();
             }
             BY_OFFSET => self.at = At::Offset(0),
@@ -248,13 +270,22 @@ impl Pack {
         }
         let at = self.known.binary_search_by_key(&base, |known| known.place).ok();
         let base = at.and_then(|at| self.known.get(at));
-        let chain = base.ok_or_else(|| broken("the base of a delta is not an object"))?.chain + 1;
-        if chain > MAX_CHAIN {
+        let Known { chain, units, .. } =
+            *base.ok_or_else(|| broken("the base of a delta is not an object"))?;
+        if chain == MAX_CHAIN {
             return Err(chain_too_long(MAX_CHAIN));
         }
-        self.known.push(Known { place: self.begun, chain });
+        self.known.push(Known { place: self.begun, chain: chain + 1, units });
         self.body();
         Ok(())
+    }
+
+    /// Adds the size of the current object.
+    fn account(&mut self, size: u64) -> Result<(), GitError> {
+        self.unpacked.add(size)?;
+        let Some(known) = self.known.last_mut() else { return Ok(()) };
+        known.units = known.units.saturating_add(units(size));
+        self.chains.add(known.total_bytes())
     }
 
     fn body(&mut self) {
@@ -274,20 +305,27 @@ impl Pack {
         *bytes = bytes.get(read..).unwrap_or_default();
         self.place += read as u64;
         let is_over = matches!(status, Status::StreamEnd);
+        let mut result = None;
         if let Some(front) = &mut body.front {
             let room = MAX_SIZES - front.len();
             front.extend(self.scratch.iter().take(made.min(room)));
-            if (is_over || front.len() == MAX_SIZES) && sizes(front).is_none_or(|most| most > self.limit) {
-                return Err(object_too_large(self.limit));
+            if is_over || front.len() == MAX_SIZES {
+                let sizes = sizes(front).filter(|(base, result)| *base.max(result) <= self.limit);
+                result = Some(sizes.ok_or_else(|| object_too_large(self.limit))?.1);
+                body.front = None;
             }
         }
         if body.stream.total_out() > body.size || is_over && body.stream.total_out() < body.size {
             return Err(broken("the size of an object differs from its declared size"));
         }
+        if !is_over && read == 0 && made == 0 && !bytes.is_empty() {
+            return Err(broken("failed to decompress an object"));
+        }
+        if let Some(result) = result {
+            self.account(result)?;
+        }
         if is_over {
             self.begin();
-        } else if read == 0 && made == 0 && !bytes.is_empty() {
-            return Err(broken("failed to decompress an object"));
         }
         Ok(read + made + 1)
     }
@@ -306,8 +344,8 @@ fn count(start: &[u8]) -> Result<u32, GitError> {
     }
 }
 
-/// Returns the larger of the two sizes at the start of a delta: the size of the base and of the result.
-fn sizes(front: &[u8]) -> Option<u64> {
+/// Returns the two sizes at the start of a delta: the size of the base and of the result.
+fn sizes(front: &[u8]) -> Option<(u64, u64)> {
     let mut bytes = front.iter();
     let mut number = || {
         let (mut number, mut shift) = (0_u64, 0);
@@ -323,7 +361,7 @@ fn sizes(front: &[u8]) -> Option<u64> {
             shift += 7;
         }
     };
-    Some(number()?.max(number()?))
+    Some((number()?, number()?))
 }
 
 fn broken(why: &str) -> GitError {

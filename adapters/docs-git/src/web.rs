@@ -124,7 +124,7 @@ impl Session {
         self.check_type(&response, "advertisement")?;
         let mut reader = AdvertisementReader::new(reference);
         while let Some(piece) = response.chunk().await.map_err(|error| unreachable(&error))? {
-            self.meter.add(piece.len())?;
+            self.meter.add(piece.len() as u64)?;
             let added = reader.add(&piece).map_err(|error| redact::rejection(self.credentials(), error));
             added.map_err(refused)?;
         }
@@ -248,7 +248,7 @@ impl Session {
         mut arriving: Arriving,
     ) -> Result<(), GitError> {
         while let Some(piece) = response.chunk().await.map_err(|error| unreachable(&error))? {
-            self.meter.add(piece.len())?;
+            self.meter.add(piece.len() as u64)?;
             let piece = match &mut arriving {
                 Arriving::Refs(offer) => offer.pass(piece),
                 Arriving::Pack(scan) => {

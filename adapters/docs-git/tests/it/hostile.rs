@@ -250,6 +250,68 @@ async fn chains_of_deltas_have_a_limit() {
     }
 }
 
+/// Creates a pack with a file of 64 KiB, and deltas that each result in 900,000 bytes, which differ in the first one.
+/// Each has the file as its base, or the previous delta. Returns the commit and the pack.
+fn wide_pack(count: u8, chain: Chain) -> (Oid, Vec<u8>) {
+    let zeros = vec![0; 65_536];
+    let size = 900_000;
+    pack_with(&zeros, |pack, mut base| {
+        for number in 0..count {
+            let (has, copy) = match (chain, number) {
+                // Copies of 65,536 bytes and less.
+                (Chain::No, _) | (_, 0) => {
+                    let rest = (size - 1) % 65_536;
+                    let whole = vec![0x80; (size - 1) / 65_536];
+                    (zeros.len(), [whole, vec![0b1011_0000, rest as u8, (rest >> 8) as u8]].concat())
+                }
+                (Chain::Yes, _) => {
+                    let length = (size - 1).to_le_bytes();
+                    (size, [&[0b1111_0000][..], &length[..3]].concat())
+                }
+            };
+            let bytes = [difference(has as u64, size as u64), vec![1, number + 1], copy].concat();
+            let place = pack.add(BY_OFFSET, bytes.len() as u64, &offset(pack, base), &bytes);
+            if matches!(chain, Chain::Yes) {
+                base = place;
+            }
+        }
+    })
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Chain {
+    Yes,
+    No,
+}
+
+#[tokio::test]
+async fn unpacked_objects_have_a_limit_in_total() {
+    for (chain, limits, told) in [
+        (Chain::No, Limits { unpacked_bytes: 9_100_000, ..Limits::default() }, None),
+        (Chain::No, Limits { unpacked_bytes: 9_000_000, ..Limits::default() }, Some("at most 9 MB in total")),
+        (Chain::No, Limits { chain_bytes: 9_800_000, ..Limits::default() }, None),
+        // 10 + 9 + … + 1 times 900,000 bytes, and ten times the base of 65,536 bytes and the base itself.
+        (Chain::Yes, Limits { chain_bytes: 50_300_000, ..Limits::default() }, None),
+        (Chain::Yes, Limits { chain_bytes: 50_000_000, ..Limits::default() }, Some("each with the bases")),
+    ] {
+        let (tip, pack) = wide_pack(10, chain);
+        for lines in [Lines::Banded, Lines::Raw] {
+            let server = liar(tip, pack.clone(), lines);
+            let url = format!("http://{}/repo.git", server.address());
+            let client = limited().with_limits(limits);
+            let result = client.fetch(&request(&url, "refs/heads/main")).await;
+            match told {
+                None => assert_eq!(paths(&*result.unwrap()), ["a.md"]),
+                Some(told) => {
+                    let error = error_of(result);
+                    let is_told = matches!(&error, GitError::TooLarge(why) if why.contains(told));
+                    assert!(is_told, "{chain:?} {lines:?}: {error:?}");
+                }
+            }
+        }
+    }
+}
+
 /// A delta inside the content of a file would not be inspected.
 #[tokio::test]
 async fn a_delta_of_something_inside_an_object_is_refused() {

@@ -49,6 +49,18 @@ pub(super) const INPUTS: &[Input] = &[
                 "adapters/docs-git/tests/it/hostile.rs::chains_of_deltas_have_a_limit",
             ).within("entries of a repository"),
             bound(
+                "Bytes of all objects of a pack, uncompressed",
+                "adapters/docs-git/src/limits.rs::unpacked_bytes",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/hostile.rs::unpacked_objects_have_a_limit_in_total",
+            ).within("files of a repository"),
+            bound(
+                "Bytes of all objects of a pack, uncompressed, each with the bases of its deltas",
+                "adapters/docs-git/src/limits.rs::chain_bytes",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/hostile.rs::unpacked_objects_have_a_limit_in_total",
+            ).within("files of a repository"),
+            bound(
                 "Bytes of all folders of a commit",
                 "adapters/docs-git/src/checkout.rs::MAX_FOLDER_BYTES",
                 Beyond::Fails,
