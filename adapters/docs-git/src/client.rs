@@ -161,7 +161,7 @@ impl GitClient {
         let (line, asks) = line();
         let cancelled = work.cancelled();
         let source = Source::new(&address.identity(), credentials.as_ref());
-        let job = |url| Job { line, url, wanted, limits, credentials, source, cancelled };
+        let job = |url| Job { line, url, wanted: wanted.clone(), limits, credentials, source, cancelled };
         match address {
             Address::Disk(_) => {
                 Err(GitError::Broken("a repository on disk cannot be read over the network".to_owned()))
@@ -169,7 +169,7 @@ impl GitClient {
             Address::Web(web) => {
                 let session = web::Session::new(web, guard, self.dialer.clone(), limits);
                 let job = job(transport::WEB_URL);
-                both(web::serve(session, asks), move || job.run(folder, read)).await
+                both(web::serve(session, wanted, asks), move || job.run(folder, read)).await
             }
         }
     }

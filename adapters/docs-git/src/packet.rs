@@ -20,13 +20,16 @@ pub(crate) enum Packet {
 /// Size in bytes of the length prefix.
 const PREFIX: usize = 4;
 
+/// Maximum size in bytes of a packet with its length prefix, as specified by Git.
+pub(crate) const MAX_LINE: usize = 65_520;
+
 impl Packets {
     /// Adds received bytes.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Returns the next complete packet. At most 64 KiB are buffered.
+    /// Returns the next complete packet. At most [`MAX_LINE`] bytes of a packet are buffered.
     pub(crate) fn next(&mut self) -> Result<Option<Packet>, GitError> {
         let Some(prefix) = self.buffer.get(..PREFIX) else { return Ok(None) };
         let digits =
@@ -37,7 +40,7 @@ impl Packets {
                 self.buffer.advance(PREFIX);
                 Ok(Some(Packet::Flush))
             }
-            Some(length) if length >= PREFIX => {
+            Some(length) if (PREFIX..=MAX_LINE).contains(&length) => {
                 if self.buffer.len() < length {
                     return Ok(None);
                 }
@@ -58,6 +61,12 @@ impl Packets {
 /// Returns a line with its length prefix.
 pub(crate) fn line(text: &str) -> String {
     format!("{:04x}{text}", text.len() + PREFIX)
+}
+
+/// Adds a line with its length prefix.
+pub(crate) fn put_line(to: &mut BytesMut, line: &[u8]) {
+    to.extend_from_slice(format!("{:04x}", line.len() + PREFIX).as_bytes());
+    to.extend_from_slice(line);
 }
 
 pub(crate) fn strange() -> GitError {

@@ -15,7 +15,7 @@ use crate::{
     Limits,
     address::{self, host_error},
     advertisement::AdvertisementReader,
-    clone::refusal,
+    clone::{Wanted, refusal},
     line::{Answer, Ask, Asks},
     meter::Meter,
     redact,
@@ -23,10 +23,10 @@ use crate::{
 };
 
 /// Serves the requests of libgit2 to a repository over HTTP until libgit2 is done.
-pub(crate) async fn serve(mut session: Session, mut asks: Asks) -> Result<(), GitError> {
+pub(crate) async fn serve(mut session: Session, wanted: Wanted, mut asks: Asks) -> Result<(), GitError> {
     while let Some(ask) = asks.recv().await {
         match ask {
-            Ask::Refs(answer) => session.refs(answer).await?,
+            Ask::Refs(answer) => session.refs(wanted.clone(), answer).await?,
             Ask::Exchange(body, answer) => session.exchange(body, answer).await?,
         }
     }
@@ -59,7 +59,7 @@ pub(crate) struct Session {
 
 /// The kind of a response body.
 enum Arriving {
-    Refs(Offer),
+    Refs(Box<Offer>),
     Pack(Box<Scan>),
 }
 
@@ -131,11 +131,11 @@ impl Session {
         Ok(reader.finish()?.commit())
     }
 
-    async fn refs(&mut self, answer: Answer) -> Result<(), GitError> {
+    async fn refs(&mut self, wanted: Wanted, answer: Answer) -> Result<(), GitError> {
         let response = self.open().await?;
         check_status(response.status())?;
         self.check_type(&response, "advertisement")?;
-        self.forward(response, answer, Arriving::Refs(Offer::new())).await
+        self.forward(response, answer, Arriving::Refs(Box::new(Offer::new(wanted)))).await
     }
 
     /// Requests the ref advertisement, and follows redirects. The caller checks the status.
@@ -240,7 +240,8 @@ impl Session {
         Ok(self.client.insert(client).clone())
     }
 
-    /// Forwards the body of a response as long as it is read. Pack data is inspected first.
+    /// Forwards the body of a response as long as it is read: of an advertisement the wanted ref, and pack data after its
+    /// inspection.
     async fn forward(
         &mut self,
         mut response: Response,
@@ -250,20 +251,19 @@ impl Session {
         while let Some(piece) = response.chunk().await.map_err(|error| unreachable(&error))? {
             self.meter.add(piece.len() as u64)?;
             let piece = match &mut arriving {
-                Arriving::Refs(offer) => offer.pass(piece),
+                Arriving::Refs(offer) => offer.pass(&piece)?,
                 Arriving::Pack(scan) => {
                     scan.look(&piece).await?;
                     piece
                 }
             };
-            if answer.send(Some(piece)).await.is_err() {
+            let is_read = match piece.is_empty() {
+                true => !answer.is_closed(),
+                false => answer.send(Some(piece)).await.is_ok(),
+            };
+            if !is_read {
                 return Ok(());
             }
-        }
-        if let Arriving::Refs(offer) = &mut arriving
-            && answer.send(Some(offer.end())).await.is_err()
-        {
-            return Ok(());
         }
         // The receiver may be gone already.
         let _ = answer.send(None).await;

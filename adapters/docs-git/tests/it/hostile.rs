@@ -312,6 +312,32 @@ async fn unpacked_objects_have_a_limit_in_total() {
     }
 }
 
+#[tokio::test]
+async fn the_reference_advertisement_has_a_limit() {
+    let server = Server::new(|mut stream| {
+        let Some(_) = crate::server::read_request(&stream) else { return };
+        let tip = Oid::from_bytes(&[7; 20]).unwrap();
+        let mut body = line(b"# service=git-upload-pack\n");
+        body.extend_from_slice(b"0000");
+        body.extend(line(format!("{tip} refs/heads/main\0ofs-delta\n").as_bytes()));
+        for number in 0..20_000 {
+            body.extend(line(format!("{tip} refs/heads/{number}\n").as_bytes()));
+        }
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-advertisement\r\n\
+                    Connection: close\r\n\r\n";
+        // The client closes the connection when it has read enough.
+        let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));
+    });
+    let url = format!("http://{}/repo.git", server.address());
+    let client = limited().with_limits(Limits { total_bytes: LIMIT, ..Limits::default() });
+    let request = request(&url, "refs/heads/main");
+    let fetched = error_of(client.fetch(&request).await);
+    let resolved = client.resolve(&request).await.unwrap_err();
+    for error in [fetched, resolved] {
+        assert_eq!(error.to_string(), "a repository must be at most 1 MB");
+    }
+}
+
 /// A delta inside the content of a file would not be inspected.
 #[tokio::test]
 async fn a_delta_of_something_inside_an_object_is_refused() {

@@ -68,9 +68,15 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("entries of a repository"),
             bound(
                 "Bytes of the reference advertisement",
-                "adapters/docs-git/src/scan/offer.rs::MAX_OFFER",
+                "adapters/docs-git/src/limits.rs::total_bytes",
                 Beyond::Fails,
-                "adapters/docs-git/src/scan/offer.rs::offers_beyond_the_bound_are_not_held_back",
+                "adapters/docs-git/tests/it/hostile.rs::the_reference_advertisement_has_a_limit",
+            ).within("entries of a repository"),
+            bound(
+                "Bytes of a line of the reference advertisement",
+                "adapters/docs-git/src/packet.rs::MAX_LINE",
+                Beyond::Fails,
+                "adapters/docs-git/src/scan/offer.rs::lines_of_an_advertisement_have_a_limit",
             ).within("entries of a repository"),
             bound(
                 "Bytes of a request to a host",
