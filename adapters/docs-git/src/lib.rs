@@ -23,6 +23,7 @@ mod listing;
 mod local;
 mod meter;
 mod objects;
+mod pace;
 mod packet;
 mod push;
 mod redact;

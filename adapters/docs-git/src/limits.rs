@@ -25,7 +25,8 @@ pub struct Limits {
     pub time: Duration,
     /// Maximum duration of resolving a ref, which is done for many repositories in turn. 15 seconds by default.
     pub look: Duration,
-    /// Maximum time without received data, and without progress in sending a push. 1 minute by default.
+    /// Maximum time without received data, and without progress in sending a push. In each period of this length, a
+    /// fetch receives at least 1,000 bytes per second on average. 1 minute by default.
     pub idle: Duration,
 }
 

@@ -18,6 +18,7 @@ use crate::{
     clone::{Wanted, refusal},
     line::{Answer, Ask, Asks},
     meter::Meter,
+    pace::Pace,
     redact,
     scan::{Offer, Scan},
 };
@@ -248,7 +249,8 @@ impl Session {
         answer: Answer,
         mut arriving: Arriving,
     ) -> Result<(), GitError> {
-        while let Some(piece) = response.chunk().await.map_err(|error| unreachable(&error))? {
+        let mut pace = Pace::new(self.idle);
+        while let Some(piece) = pace.chunk(&mut response).await? {
             self.meter.add(piece.len() as u64)?;
             let piece = match &mut arriving {
                 Arriving::Refs(offer) => offer.pass(&piece)?,

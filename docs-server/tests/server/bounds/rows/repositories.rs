@@ -37,6 +37,12 @@ pub(super) const INPUTS: &[Input] = &[
                 "adapters/docs-git/tests/it/web.rs::a_server_that_says_nothing_is_given_up",
             ).within("files of a repository"),
             bound(
+                "Bytes per second of a host, at least",
+                "adapters/docs-git/src/pace.rs::MIN_RATE",
+                Beyond::Fails,
+                "adapters/docs-git/src/pace.rs::a_host_slower_than_the_minimum_rate_is_given_up",
+            ).within("files of a repository"),
+            bound(
                 "Objects of a pack",
                 "adapters/docs-git/src/scan.rs::MAX_OBJECTS",
                 Beyond::Fails,
