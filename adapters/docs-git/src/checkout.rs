@@ -133,7 +133,8 @@ const FOLDER: i32 = 0o040_000;
 const LINK: i32 = 0o120_000;
 const SUBMODULE: i32 = 0o160_000;
 
-/// Maximum total size in bytes of the folders of a commit, each counted once. They stay in memory while they are listed.
+/// Maximum total size in bytes of the folders of a commit, each counted once. They stay in memory while they are
+/// listed.
 const MAX_FOLDER_BYTES: u64 = 64_000_000;
 
 /// Lists the files of a commit. Each object is read once, because an object at the end of a chain of deltas takes long.

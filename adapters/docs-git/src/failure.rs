@@ -1,4 +1,4 @@
-//! Errors of repositories on disk.
+//! Errors of repositories on disk and over HTTP.
 
 use docs_ports::GitError;
 
@@ -10,4 +10,8 @@ pub(crate) fn broken(error: &git2::Error) -> GitError {
 pub(crate) fn no_room(reason: &str) -> GitError {
     tracing::error!(reason, "failed to write repository");
     GitError::Unreachable("this server has no disk space for the repository".to_owned())
+}
+
+pub(crate) fn unreachable(error: &reqwest::Error) -> GitError {
+    GitError::Unreachable(docs_web::reason(error))
 }

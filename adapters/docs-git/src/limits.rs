@@ -14,9 +14,9 @@ pub struct Limits {
     pub total_bytes: u64,
     /// Maximum total size in bytes of all objects of a received pack, uncompressed. 4 GB by default.
     pub unpacked_bytes: u64,
-    /// Maximum total size in bytes of all objects of a received pack, uncompressed, where each delta counts with all its
-    /// bases, and each object as at least 256 bytes. 50 GB by default, which is 25 times `total_bytes`: the mean depth of
-    /// a chain that Git creates by default.
+    /// Maximum total size in bytes of all objects of a received pack, uncompressed, where each delta counts with all
+    /// its bases, and each object as at least 256 bytes. 50 GB by default, which is 25 times `total_bytes`: the mean
+    /// depth of a chain that Git creates by default.
     pub chain_bytes: u64,
     /// Maximum number of files and folders of a commit, and of files of one push. 200,000 by default.
     pub entries: usize,

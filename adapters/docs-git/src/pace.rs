@@ -6,7 +6,7 @@ use bytes::Bytes;
 use docs_ports::GitError;
 use reqwest::Response;
 
-use crate::web::unreachable;
+use crate::failure::unreachable;
 
 /// Minimum bytes per second of a response, as the mean of each period of [`Limits::idle`](crate::Limits::idle). Time in
 /// which the client does not read is not counted.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use docs_ports::GitError;
-use docs_web::{Credentials, Dialer, Guard, reason};
+use docs_web::{Credentials, Dialer, Guard};
 use git2::Oid;
 use reqwest::{
     Body, Client, RequestBuilder, Response, StatusCode,
@@ -16,6 +16,7 @@ use crate::{
     address::{self, host_error},
     advertisement::AdvertisementReader,
     clone::{Wanted, refusal},
+    failure::unreachable,
     line::{Answer, Ask, Asks},
     meter::Meter,
     pace::Pace,
@@ -241,8 +242,8 @@ impl Session {
         Ok(self.client.insert(client).clone())
     }
 
-    /// Forwards the body of a response as long as it is read: of an advertisement the wanted ref, and pack data after its
-    /// inspection.
+    /// Forwards the body of a response as long as it is read: of an advertisement the wanted ref, and pack data after
+    /// its inspection.
     async fn forward(
         &mut self,
         mut response: Response,
@@ -306,10 +307,6 @@ pub(crate) fn refused(error: GitError) -> GitError {
         GitError::Rejected(reason) => refusal(&reason),
         error => error,
     }
-}
-
-pub(crate) fn unreachable(error: &reqwest::Error) -> GitError {
-    GitError::Unreachable(reason(error))
 }
 
 #[cfg(test)]

@@ -25,9 +25,10 @@ use super::{
 };
 use crate::{
     advertisement::{Advertisement, AdvertisementReader},
+    failure::unreachable,
     packet::line,
     redact,
-    web::{Session, check_status, has_type, unreachable},
+    web::{Session, check_status, has_type},
 };
 
 /// A repository that receives a push over HTTP.

@@ -30,7 +30,7 @@ pub enum GitError {
     /// The commit does not have this file.
     #[error("the commit has no file `{0}`")]
     NoSuchFile(String),
-    /// The repository or a file exceeds a size limit.
+    /// The repository or a file exceeds a limit on its size or on the time to fetch and read it.
     #[error("{0}")]
     TooLarge(String),
     /// The repository is damaged.

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::{
     Gathered,
-    folder::{Folder, MAX_PAGES},
+    folder::Folder,
     gather::{Gather, UNKNOWN_IMPORT, clean, not_converted},
     links,
 };
@@ -21,7 +21,7 @@ const LITTER_NAMES: [&str; 3] = ["__MACOSX", ".DS_Store", "Thumbs.db"];
 
 /// Maximum number of Markdown, HTML and Word files of an archive. More than pages, because a table of contents may
 /// leave files out.
-pub(in crate::platform) const MAX_ENTRIES: usize = 2 * MAX_PAGES;
+pub(in crate::platform) const MAX_ENTRIES: usize = 2_000;
 
 impl Gather<'_> {
     /// Imports an archive of Markdown and HTML files, in the order of its `SUMMARY.md` or of its folders.
