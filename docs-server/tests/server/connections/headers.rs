@@ -34,8 +34,8 @@ async fn browsers_guess_the_type_of_no_response() {
     for (method, path, status) in [
         ("GET", "/robots.txt", 200),
         ("HEAD", "/robots.txt", 200),
-        ("GET", "/", 307),
-        ("POST", "/", 404),
+        ("GET", "/", 303),
+        ("POST", "/", 405),
         ("GET", "/healthz", 200),
         ("GET", "/readyz", 200),
         ("GET", "/metrics", 200),
@@ -48,7 +48,7 @@ async fn browsers_guess_the_type_of_no_response() {
         ("POST", "/webhooks/git/unknown", 404),
         ("GET", "/missing", 404),
         ("GET", file.as_str(), 200),
-        ("GET", root.as_str(), 200),
+        ("GET", root.as_str(), 404),
     ] {
         let mut client = server.connect().await;
         client.send(format!("{method} {path} HTTP/1.1\r\nhost: {}\r\n\r\n", server.address).as_bytes()).await;
