@@ -77,12 +77,12 @@ impl State {
         }
     }
 
-    /// Tests if fetched data may grow: an organization may hold as much as it leaves free. One that is alone may hold
-    /// more than the budget, so that a document larger than the budget can be imported.
-    fn can_hold(&self, org: &OrgId, bytes: u64, total: u64) -> bool {
+    /// Tests if fetched data may grow: an organization may hold as much as it leaves free. An import that is alone may
+    /// hold more than the budget, so that a document larger than the budget can be imported.
+    fn can_hold(&self, org: &OrgId, import: Share, bytes: u64, total: u64) -> bool {
         let Share { held, running } = self.share(org);
-        let own = held + running;
-        own == self.used || own + bytes <= total.saturating_sub(self.used)
+        import.held + import.running == self.used
+            || held + running + 2 * bytes <= total.saturating_sub(self.used)
     }
 
     /// Tests if waiting work may begin: that of the organization with the least running work, in order of arrival.
@@ -129,7 +129,7 @@ impl Reservation {
             let freed = self.budget.freed.notified();
             {
                 let mut state = self.budget.state.lock();
-                if state.can_hold(&self.org, bytes, self.budget.total) {
+                if state.can_hold(&self.org, self.own, bytes, self.budget.total) {
                     state.change(&self.org, |share| share.held += bytes);
                     break;
                 }
@@ -365,6 +365,18 @@ mod tests {
         one.hold(49).now_or_never().expect("free");
         assert!(one.hold(10).now_or_never().is_none(), "it would use more than it leaves free");
         other.hold(20).now_or_never().expect("free");
+    }
+
+    #[test]
+    fn imports_of_one_organization_share_its_memory() {
+        let memory = ImportMemory::new(100);
+        let mut all: Vec<_> = (0..14).map(|_| memory.reservation(&org(1))).collect();
+        let held = all.iter_mut().filter_map(|one| one.hold(20).now_or_never()).count();
+        assert_eq!(held, 2, "a third one would use more than it leaves free");
+        memory.reservation(&org(2)).hold(30).now_or_never().expect("free");
+        drop(all);
+        let mut alone = memory.reservation(&org(1));
+        alone.hold(150).now_or_never().expect("alone, a document may be larger than the budget");
     }
 
     #[test]
