@@ -213,11 +213,16 @@ mod tests {
         Holder::User(name.into())
     }
 
+    /// Passes time on the paused clock of a test, while spawned tasks run. Takes no real time.
+    async fn pass(time: Duration) {
+        tokio::time::sleep(time).await;
+    }
+
     /// A body that sends `bytes` at once, and then one byte per `pause` for ever.
     fn dripping(bytes: usize, pause: Duration) -> Body {
         let first = Bytes::from(vec![b'a'; bytes]);
         let rest = stream::unfold((), move |()| async move {
-            tokio::time::sleep(pause).await;
+            pass(pause).await;
             Some((Ok::<_, io::Error>(Bytes::from_static(b"a")), ()))
         });
         Body::from_bytes_stream(stream::once(async { Ok(first) }).chain(Box::pin(rest)))
@@ -276,7 +281,7 @@ mod tests {
         let sizes = [10_400_000, 10_400_000, 10_400_000, 10_400_000, 8_900_000];
         let slow = sizes.map(|size| (user("slow"), dripping(size, Duration::from_secs(12))));
         let slow = begin(&budget, slow);
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        pass(Duration::from_millis(10)).await;
         let address = |number| Holder::Network(Some(IpAddr::from([192, 0, 2, number])));
         for minute in 0..10 {
             for holder in [user("other"), address(1), address(2)] {
@@ -296,7 +301,7 @@ mod tests {
         let slow = || dripping(FREE + 10 * UNIT - 500, Duration::from_secs(1));
         let small = begin(&budget, [(user("small"), slow())]);
         let large = begin(&budget, (0..3).map(|_| (user("large"), slow())));
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        pass(Duration::from_millis(10)).await;
         let of = |bytes| collect_within(Some((&budget, user("new"))), body(bytes), MOST);
         let early = of(FREE + 18 * UNIT).await.expect_err("their pauses are too short yet");
         assert_eq!(early.status(), StatusCode::SERVICE_UNAVAILABLE);
@@ -319,7 +324,7 @@ mod tests {
         let (_, held) = collect_within(Some((&budget, user("a"))), body(MOST), MOST).await.expect("alone");
         drop(held);
         let slow = begin(&budget, [(user("a"), dripping(FREE + 100 * UNIT, Duration::from_secs(12)))]);
-        tokio::time::sleep(Duration::from_secs(4)).await;
+        pass(Duration::from_secs(4)).await;
         let other = collect_within(Some((&budget, user("b"))), body(MOST), MOST).await;
         assert!(other.is_ok(), "the stalled body is ended");
         for task in slow {

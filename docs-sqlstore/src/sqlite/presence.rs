@@ -42,9 +42,8 @@ impl Presence {
                 Ok(None) if Instant::now() < until => sleep(AGAIN).await,
                 Ok(None) => return Err(sharing.refused(place)),
                 Err(why) => {
-                    let why =
-                        format!("{why}; the program needs write access to the file `{}`", path.display());
-                    return Err(OpenError::Unusable { place, why });
+                    let needs = format!("the program needs write access to the file `{}`", path.display());
+                    return Err(unusable(format!("{why}; {needs}")));
                 }
             }
         }
