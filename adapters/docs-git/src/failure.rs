@@ -12,6 +12,11 @@ pub(crate) fn no_room(reason: &str) -> GitError {
     GitError::Unreachable("this server has no disk space for the repository".to_owned())
 }
 
+/// Returns the error for a host that sends nothing.
+pub(crate) fn silent() -> GitError {
+    GitError::Unreachable(docs_web::NO_RESPONSE.to_owned())
+}
+
 pub(crate) fn unreachable(error: &reqwest::Error) -> GitError {
     GitError::Unreachable(docs_web::reason(error))
 }

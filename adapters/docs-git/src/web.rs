@@ -16,7 +16,7 @@ use crate::{
     address::{self, host_error},
     advertisement::AdvertisementReader,
     clone::{Wanted, refusal},
-    failure::unreachable,
+    failure::{silent, unreachable},
     line::{Answer, Ask, Asks},
     meter::Meter,
     pace::Pace,
@@ -195,7 +195,8 @@ impl Session {
             Some(credentials) => credentials.sign(request),
             None => request,
         };
-        request.send().await.map_err(|error| unreachable(&error))
+        let response = tokio::time::timeout(self.idle, request.send()).await.map_err(|_| silent())?;
+        response.map_err(|error| unreachable(&error))
     }
 
     /// Follows a redirect.
@@ -238,7 +239,7 @@ impl Session {
         if let Some(client) = &self.client {
             return Ok(client.clone());
         }
-        let client = self.dialer.client(&self.guard, &self.base, self.idle).await.map_err(host_error)?;
+        let client = self.dialer.client(&self.guard, &self.base).await.map_err(host_error)?;
         Ok(self.client.insert(client).clone())
     }
 

@@ -149,7 +149,7 @@ impl Service {
 
     async fn post_once(&self, path: &str, body: &Value, signed: Signed) -> Result<Value, TranslateError> {
         let url = self.base.join(path).map_err(|error| TranslateError::Refused(error.to_string()))?;
-        let client = self.dialer.client(&self.guard, &url, self.limits.time).await;
+        let client = self.dialer.client(&self.guard, &url).await;
         let client = client.map_err(|error| TranslateError::unavailable(error.to_string()))?;
         let mut request = client.post(url).header(CONTENT_TYPE, "application/json").body(body.to_string());
         if let (Signed::Bearer, Some(key)) = (signed, &self.key) {

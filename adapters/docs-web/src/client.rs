@@ -9,9 +9,10 @@ use reqwest::{
     Response, StatusCode,
     header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, LOCATION},
 };
+use tokio::time::Instant;
 use url::Url;
 
-use crate::{Credentials, Dialer, Guard, Outbound, Resolve, SystemResolver, TlsError, reason};
+use crate::{Credentials, Dialer, Guard, NO_RESPONSE, Outbound, Resolve, SystemResolver, TlsError, reason};
 
 #[cfg(test)]
 mod tests;
@@ -24,7 +25,8 @@ pub struct Limits {
     pub bytes: u64,
     /// Maximum number of redirects, 3 by default.
     pub redirects: usize,
-    /// Maximum duration of a fetch including its redirects, 30 seconds by default.
+    /// Maximum duration of a fetch including its redirects, 30 seconds by default. The time that a [`FetchMeter`] waits
+    /// does not count.
     pub time: Duration,
     /// Maximum time without data from the host, 10 seconds by default.
     pub idle: Duration,
@@ -100,13 +102,20 @@ impl WebClient {
         self
     }
 
-    async fn fetch(&self, text: &str, meter: &dyn FetchMeter) -> Result<Fetched, WebError> {
+    async fn fetch(
+        &self,
+        text: &str,
+        meter: &dyn FetchMeter,
+        time: &mut TimeLeft,
+    ) -> Result<Fetched, WebError> {
         let mut url = parse(text)?;
         let mut credentials =
             Credentials::take(&mut url).map_err(|error| WebError::Refused(error.to_string()))?;
         for _ in 0..=self.limits.redirects {
-            let response = self.ask(&url, credentials.as_ref()).await?;
-            let Some(location) = location(&response) else { return self.read(response, &url, meter).await };
+            let response = time.spend(self.ask(&url, credentials.as_ref())).await??;
+            let Some(location) = location(&response) else {
+                return self.read(response, &url, meter, time).await;
+            };
             let to = follow(&url, location)?;
             if !Credentials::stay(&url, &to) {
                 credentials = None;
@@ -118,7 +127,7 @@ impl WebClient {
 
     /// Sends a request to one host after checking it, without following redirects.
     async fn ask(&self, url: &Url, credentials: Option<&Credentials>) -> Result<Response, WebError> {
-        let client = self.dialer.client(&self.guard, url, self.limits.idle).await?;
+        let client = self.dialer.client(&self.guard, url).await?;
         let request = client.get(url.clone()).header(ACCEPT_ENCODING, "identity");
         let request = match credentials {
             Some(credentials) => credentials.sign(request),
@@ -132,6 +141,7 @@ impl WebClient {
         mut response: Response,
         url: &Url,
         meter: &dyn FetchMeter,
+        time: &mut TimeLeft,
     ) -> Result<Fetched, WebError> {
         let limit = self.limits.bytes;
         // No range was requested, and a partial response must not be mistaken for the whole file.
@@ -147,7 +157,7 @@ impl WebClient {
         let told = header(&response, &CONTENT_TYPE);
         let (content_type, charset) = (told.and_then(media_type), told.and_then(charset));
         let mut bytes = BytesMut::new();
-        while let Some(piece) = response.chunk().await.map_err(|error| unreachable(&error))? {
+        while let Some(piece) = time.spend(response.chunk()).await?.map_err(|error| unreachable(&error))? {
             if u64::try_from(bytes.len() + piece.len()).unwrap_or(u64::MAX) > limit {
                 return Err(WebError::TooLarge(limit));
             }
@@ -157,6 +167,30 @@ impl WebClient {
         let mut url = url.clone();
         url.set_fragment(None);
         Ok(Fetched { bytes: bytes.freeze(), content_type, charset, url: url.into() })
+    }
+}
+
+/// The time that a fetch may still wait for hosts.
+struct TimeLeft {
+    all: Duration,
+    left: Duration,
+    idle: Duration,
+}
+
+impl TimeLeft {
+    const fn new(limits: &Limits) -> Self {
+        Self { all: limits.time, left: limits.time, idle: limits.idle }
+    }
+
+    /// Awaits data of a host.
+    async fn spend<T>(&mut self, host: impl Future<Output = T>) -> Result<T, WebError> {
+        let since = Instant::now();
+        let done = tokio::time::timeout(self.left.min(self.idle), host).await;
+        self.left = self.left.saturating_sub(since.elapsed());
+        done.map_err(|_| match self.left {
+            Duration::ZERO => WebError::TimedOut(self.all),
+            _ => WebError::Unreachable(NO_RESPONSE.to_owned()),
+        })
     }
 }
 
@@ -177,9 +211,7 @@ impl Web for WebClient {
     }
 
     async fn get_metered(&self, url: &str, meter: &dyn FetchMeter) -> Result<Fetched, WebError> {
-        let time = self.limits.time;
-        let fetched = tokio::time::timeout(time, self.fetch(url, meter)).await;
-        fetched.unwrap_or_else(|_| Err(WebError::TimedOut(time)))
+        self.fetch(url, meter, &mut TimeLeft::new(&self.limits)).await
     }
 }
 

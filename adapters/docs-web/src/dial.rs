@@ -12,6 +12,8 @@ use url::Url;
 
 use crate::{Guard, HostError};
 
+/// The reason of an error after the maximum time without data from a host.
+pub const NO_RESPONSE: &str = "the server does not respond";
 /// Maximum time to establish a connection.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -39,14 +41,14 @@ impl Dialer {
         Ok(Self { tls: Arc::new(tls_config()?), user_agent })
     }
 
-    /// Creates a client for the host of a URL. `idle` is the maximum time without data from the host.
+    /// Creates a client for the host of a URL. It limits the time to connect; the caller limits the time of requests.
     ///
     /// The client works for this host only: it connects to the checked addresses whatever name a request contains.
     /// Create a new client for another host, including after a redirect.
     ///
     /// # Errors
     /// If the guard refuses the host.
-    pub async fn client(&self, guard: &Guard, url: &Url, idle: Duration) -> Result<Client, HostError> {
+    pub async fn client(&self, guard: &Guard, url: &Url) -> Result<Client, HostError> {
         let host = url.host().ok_or(HostError::None)?.to_owned();
         let port = url.port_or_known_default().ok_or(HostError::None)?;
         let addresses = guard.addresses(&host, port).await?;
@@ -61,7 +63,6 @@ impl Dialer {
             .no_zstd()
             .no_deflate()
             .connect_timeout(CONNECT_TIMEOUT)
-            .read_timeout(idle)
             .tls_backend_preconfigured((*self.tls).clone())
             // An IP address in a URL bypasses this resolver. The guard has checked it already.
             .dns_resolver(Pinned(addresses))
@@ -107,7 +108,7 @@ pub fn tls_config() -> Result<ClientConfig, TlsError> {
 #[must_use]
 pub fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
-        return "the server does not respond".to_owned();
+        return NO_RESPONSE.to_owned();
     }
     let Some(mut reason) = error.source() else { return "the connection failed".to_owned() };
     while let Some(inner) = reason.source() {

@@ -13,5 +13,5 @@ mod guard;
 
 pub use client::{Limits, WebClient};
 pub use credentials::{Credentials, NotUtf8};
-pub use dial::{CONNECT_TIMEOUT, Dialer, TlsError, reason, tls_config};
+pub use dial::{CONNECT_TIMEOUT, Dialer, NO_RESPONSE, TlsError, reason, tls_config};
 pub use guard::{Guard, HostError, Outbound, Resolve, SystemResolver};

@@ -587,6 +587,70 @@ async fn slow_hosts_do_not_delay_other_imports() {
     }
 }
 
+/// A web whose responses count as the number of bytes in their path. The response at `/open/` never ends.
+struct SizedWeb(MemWeb);
+
+#[async_trait]
+impl Web for SizedWeb {
+    async fn get(&self, url: &str) -> Result<Fetched, WebError> {
+        self.0.get(url).await
+    }
+
+    async fn get_metered(&self, url: &str, meter: &dyn FetchMeter) -> Result<Fetched, WebError> {
+        let size = url.rsplit('/').next().and_then(|size| size.parse().ok()).expect("a size");
+        meter.keep(size).await?;
+        if url.contains("/open/") {
+            return std::future::pending().await;
+        }
+        self.get(url).await
+    }
+}
+
+#[tokio::test]
+async fn an_import_without_memory_in_time_can_be_tried_again() {
+    let web = MemWeb::new();
+    web.put("https://a.example/50000000", "text/markdown", "# Page");
+    let sized = Arc::new(SizedWeb(web));
+    let w = World::build(Arc::new(MemStore::new()), |builder| {
+        builder.web(sized).converter(Arc::new(DocumentConverter))
+    })
+    .await;
+    let space = w.space().await;
+    let change = UpdateSpace { edit_mode: Some(EditMode::Live), ..UpdateSpace::default() };
+    w.as_admin().space(&space).update(change).await.expect("open for edits");
+    let draft = w.as_admin().space(&space).change_requests().create(CreateChangeRequest::default()).await;
+    let draft = draft.expect("created").number.to_string();
+    let of = ContentOf::space(space.clone());
+    let content = || w.as_admin().content(&of);
+    let before = content().get(Shown::default()).await.expect("read").id;
+    let files = json!([{ "name": "a.bin", "url": "https://a.example/open/200000000" }]);
+    let edit =
+        serde_json::from_value(json!({ "changes": [{ "operation": "insert_files", "files": files }] }));
+    let holds = w.as_admin().space(&space).change_request(&draft).edit(edit.expect("an edit"));
+    let request = || {
+        serde_json::from_value(json!({ "url": "https://a.example/50000000", "source": "markdown" }))
+            .expect("a request")
+    };
+    let waits = async {
+        let import = content().import(request());
+        let later = async {
+            tokio::task::yield_now().await;
+            w.clock.advance(std::time::Duration::from_secs(119));
+            tokio::task::yield_now().await;
+            w.clock.advance(std::time::Duration::from_secs(2));
+        };
+        tokio::join!(import, later).0
+    };
+    let refused = tokio::select! {
+        biased;
+        _ = holds => panic!("an open response ends no fetch"),
+        done = waits => done.refused(ErrorKind::Unavailable),
+    };
+    assert_eq!(refused.message(), "the memory for imports is in use; try again later");
+    assert_eq!(content().get(Shown::default()).await.expect("read").id, before, "nothing is changed");
+    content().import(request()).await.expect("imported, because the memory is free");
+}
+
 #[tokio::test]
 async fn an_archive_of_more_pages_than_the_bound_is_refused() {
     let s = Setting::new().await;

@@ -17,8 +17,9 @@ pub trait Web: Send + Sync + 'static {
     /// [`WebError`], with a message for the user.
     async fn get(&self, url: &str) -> Result<Fetched, WebError>;
 
-    /// Fetches a URL and reports the size of each chunk of the body to `meter` before the chunk is kept in memory. By
-    /// default, the whole body is reported after the fetch.
+    /// Fetches a URL and reports the size of each chunk of the body to `meter` before the chunk is kept in memory. The
+    /// time that `meter` waits does not count towards time limits. By default, the whole body is reported after the
+    /// fetch.
     ///
     /// # Errors
     /// [`WebError`], with a message for the user; the error of `meter`.
@@ -71,4 +72,7 @@ pub enum WebError {
     /// The response exceeds the size limit in bytes.
     #[error("must be at most {0} bytes")]
     TooLarge(u64),
+    /// This server has no memory for the response at present. A later attempt may succeed.
+    #[error("cannot be fetched now: {0}")]
+    Exhausted(String),
 }

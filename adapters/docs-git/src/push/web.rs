@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     advertisement::{Advertisement, AdvertisementReader},
-    failure::unreachable,
+    failure::{silent, unreachable},
     packet::line,
     redact,
     web::{Session, check_status, has_type},
@@ -203,10 +203,6 @@ async fn watch<T>(answer: impl Future<Output = T>, progress: &Notify, idle: Dura
             moved = timeout(idle, progress.notified()) => moved.map_err(|_| silent())?,
         }
     }
-}
-
-fn silent() -> GitError {
-    GitError::Unreachable("the server does not respond".to_owned())
 }
 
 /// The body of a push: the command, then the pack as a thread reads it.

@@ -390,6 +390,28 @@ async fn a_host_that_says_nothing_is_given_up() {
     }
 }
 
+/// Lets time pass whenever a chunk arrives, as if there was no memory for it.
+struct Waits(Duration);
+
+#[async_trait]
+impl FetchMeter for Waits {
+    async fn keep(&self, _: usize) -> Result<(), WebError> {
+        tokio::time::pause();
+        tokio::time::advance(self.0).await;
+        tokio::time::resume();
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn waits_for_memory_do_not_count_towards_time_limits() {
+    let server = Server::new(|_| ok("Content-Type: text/plain\r\n", &"a".repeat(300_000))).await;
+    let limits = Limits::default();
+    let longer = Waits(limits.time + limits.idle);
+    let fetched = client(Outbound::Private).get_metered(&server.url("/"), &longer).await.unwrap();
+    assert_eq!(fetched.bytes.len(), 300_000);
+}
+
 #[test]
 fn names_of_character_sets_beyond_the_bound_are_left_out() {
     let named = |bytes: usize| charset(&format!("text/html; charset={}", "a".repeat(bytes))).is_some();

@@ -10,7 +10,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedMutexGuard};
 
@@ -27,8 +27,8 @@ pub(in crate::platform) const IMPORT_MEMORY: u64 = 256 << 20;
 const BYTES_PER_TEXT_BYTE: u64 = 3;
 /// Reserved bytes per page and file, in addition to the text.
 const BYTES_PER_ITEM: u64 = 6 << 10;
-/// Maximum time that a request waits for memory.
-const LONGEST_WAIT: std::time::Duration = std::time::Duration::from_secs(120);
+/// Maximum time that a fetch or the work of an import waits for memory.
+const LONGEST_WAIT: TimeDelta = TimeDelta::seconds(120);
 const EXHAUSTED: &str = "the memory for imports is in use; try again later";
 
 /// The memory budget of a platform.
@@ -110,7 +110,13 @@ impl ImportMemory {
     }
 
     fn reservation(&self, org: &OrgId) -> Reservation {
-        Reservation { budget: Arc::clone(&self.0), org: org.clone(), own: Share::default(), _excess: None }
+        Reservation {
+            budget: Arc::clone(&self.0),
+            org: org.clone(),
+            own: Share::default(),
+            waits: Arc::default(),
+            _excess: None,
+        }
     }
 }
 
@@ -119,10 +125,48 @@ pub(in crate::platform) struct Reservation {
     budget: Arc<Budget>,
     org: OrgId,
     own: Share,
+    waits: Arc<Waits>,
     _excess: Option<OwnedMutexGuard<()>>,
 }
 
+/// The time that an import waits for memory, which its time limits do not count.
+#[derive(Default)]
+pub(in crate::platform) struct Waits(Mutex<(TimeDelta, Option<DateTime<Utc>>)>);
+
+impl Waits {
+    /// Returns the time of all waits until now, including one that has not ended.
+    pub(in crate::platform) fn time(&self, now: DateTime<Utc>) -> TimeDelta {
+        let (ended, since) = *self.0.lock();
+        ended + since.map_or(TimeDelta::zero(), |since| now - since)
+    }
+}
+
+/// Adds a wait to [`Waits`] on drop.
+struct Waiting<'a> {
+    platform: &'a Platform,
+    waits: &'a Waits,
+}
+
+impl<'a> Waiting<'a> {
+    fn begin(platform: &'a Platform, waits: &'a Waits) -> Self {
+        waits.0.lock().1 = Some(platform.clock().now());
+        Self { platform, waits }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let now = self.platform.clock().now();
+        *self.waits.0.lock() = (self.waits.time(now), None);
+    }
+}
+
 impl Reservation {
+    /// Returns the times that this import waits for memory.
+    pub(in crate::platform) fn waits(&self) -> Arc<Waits> {
+        Arc::clone(&self.waits)
+    }
+
     /// Adds fetched data. Waits while the organization holds its share.
     async fn hold(&mut self, bytes: u64) {
         loop {
@@ -245,7 +289,9 @@ impl ImportSize {
 /// Reserves the bytes of a fetch as they arrive.
 struct Meter<'a> {
     platform: &'a Platform,
-    until: DateTime<Utc>,
+    /// The time of the waits before the fetch.
+    earlier: TimeDelta,
+    waits: Arc<Waits>,
     reservation: AsyncMutex<&'a mut Reservation>,
 }
 
@@ -253,10 +299,13 @@ struct Meter<'a> {
 impl FetchMeter for Meter<'_> {
     async fn keep(&self, bytes: usize) -> std::result::Result<(), WebError> {
         let mut reservation = self.reservation.lock().await;
+        let now = self.platform.clock().now();
+        let until = now + LONGEST_WAIT - (self.waits.time(now) - self.earlier);
+        let _waiting = Waiting::begin(self.platform, &self.waits);
         tokio::select! {
             biased;
             () = reservation.hold(bytes as u64) => Ok(()),
-            () = self.platform.clock().wait_until(self.until) => Err(WebError::Unreachable(EXHAUSTED.to_owned())),
+            () = self.platform.clock().wait_until(until) => Err(WebError::Exhausted(EXHAUSTED.to_owned())),
         }
     }
 }
@@ -267,22 +316,29 @@ impl Platform {
         self.inner.memory.of::<ImportMemory>().reservation(org)
     }
 
-    /// Fetches a document, whose bytes are added to the reservation.
+    /// Fetches a document, whose bytes are added to the reservation. Waits up to [`LONGEST_WAIT`] for their memory.
+    ///
+    /// # Errors
+    /// `Unavailable` when the memory does not become available in time.
     pub(in crate::platform) async fn fetch(
         &self,
         web: &dyn Web,
         url: &str,
         reservation: &mut Reservation,
-    ) -> std::result::Result<Fetched, WebError> {
+    ) -> Result<std::result::Result<Fetched, WebError>> {
         let before = reservation.own.held;
-        let until = self.clock().now() + LONGEST_WAIT;
-        let meter = Meter { platform: self, until, reservation: AsyncMutex::new(reservation) };
+        let waits = reservation.waits();
+        let earlier = waits.time(self.clock().now());
+        let meter = Meter { platform: self, earlier, waits, reservation: AsyncMutex::new(reservation) };
         let fetched = web.get_metered(url, &meter).await;
         if fetched.is_err() {
             let reservation = meter.reservation.into_inner();
             reservation.release(reservation.own.held - before);
         }
-        fetched
+        match fetched {
+            Err(WebError::Exhausted(_)) => Err(Error::new(ErrorKind::Unavailable, EXHAUSTED)),
+            fetched => Ok(fetched),
+        }
     }
 
     /// Waits up to [`LONGEST_WAIT`] for the memory of work on fetched data.
@@ -295,6 +351,8 @@ impl Platform {
         bytes: u64,
     ) -> Result<()> {
         let until = self.clock().now() + LONGEST_WAIT;
+        let waits = reservation.waits();
+        let _waiting = Waiting::begin(self, &waits);
         tokio::select! {
             biased;
             () = reservation.run(bytes) => Ok(()),

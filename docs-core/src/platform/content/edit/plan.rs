@@ -409,7 +409,7 @@ async fn file_bytes(
                 platform.ports().web.as_ref().ok_or_else(|| {
                     Error::invalid(&field, "this server does not fetch files; send `base64`")
                 })?;
-            let found = platform.fetch(web.as_ref(), url.as_str(), memory).await;
+            let found = platform.fetch(web.as_ref(), url.as_str(), memory).await?;
             let found = found.map_err(|error| Error::invalid(&field, error))?;
             let served = || found.content_type.as_deref()?.parse().ok();
             let content_type = declared.or_else(served);

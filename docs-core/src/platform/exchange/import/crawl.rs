@@ -57,7 +57,7 @@ impl Gather<'_> {
         while crawl.pages.len() < MAX_PAGES && asked < MAX_ASKED {
             let Some(next) = crawl.queue.pop_front() else { break };
             asked += 1;
-            match self.get(&next).await {
+            match self.get(&next).await? {
                 Ok(found) => self.take(&mut crawl, &next, found).await?,
                 Err(error) => {
                     tracing::debug!(%error, "skip page of import");

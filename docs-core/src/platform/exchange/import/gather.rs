@@ -4,7 +4,6 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use parking_lot::Mutex;
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::links;
@@ -18,7 +17,7 @@ use crate::{
     platform::{
         content::files::NewFile,
         kernel::{
-            import_memory::{ImportSize, Reservation},
+            import_memory::{ImportSize, Reservation, Waits},
             platform::Platform,
         },
     },
@@ -102,8 +101,9 @@ pub(in crate::platform) struct Gather<'a> {
     pub(super) domain: &'a str,
     web: Arc<dyn Web>,
     converter: Arc<dyn Converter>,
-    /// The end of the fetches, later by the time that the import waited for memory.
-    until: Mutex<DateTime<Utc>>,
+    /// The end of the fetches, not counting the time that the import waits for memory.
+    until: DateTime<Utc>,
+    waits: Arc<Waits>,
     /// The memory of this import.
     pub(super) memory: AsyncMutex<Reservation>,
 }
@@ -147,23 +147,21 @@ impl<'a> Gather<'a> {
     /// `Precondition` when the platform has no web or converter adapter.
     pub(in crate::platform) fn new(platform: &'a Platform, space: &'a SpaceRecord) -> Result<Self> {
         let missing = || Error::new(ErrorKind::Precondition, "this server does not import documents");
+        let memory = platform.import_memory(&space.organization);
         Ok(Self {
             platform,
             domain: &space.domain,
             web: Arc::clone(platform.ports().web.as_ref().ok_or_else(missing)?),
             converter: Arc::clone(platform.ports().converter.as_ref().ok_or_else(missing)?),
-            until: Mutex::new(platform.clock().now() + MAX_TIME),
-            memory: AsyncMutex::new(platform.import_memory(&space.organization)),
+            until: platform.clock().now() + MAX_TIME,
+            waits: memory.waits(),
+            memory: AsyncMutex::new(memory),
         })
     }
 
     /// Waits for the memory of work on fetched data. The wait does not count towards the time limit.
     pub(super) async fn begin_work(&self, bytes: u64) -> Result<()> {
-        let clock = self.platform.clock();
-        let since = clock.now();
-        self.platform.run_import(&mut *self.memory.lock().await, bytes).await?;
-        *self.until.lock() += clock.now() - since;
-        Ok(())
+        self.platform.run_import(&mut *self.memory.lock().await, bytes).await
     }
 
     pub(super) fn converter(&self) -> &dyn Converter {
@@ -171,27 +169,39 @@ impl<'a> Gather<'a> {
     }
 
     /// Fetches a resource within the time limit.
-    pub(super) async fn get(&self, url: &str) -> std::result::Result<Fetched, WebError> {
+    ///
+    /// # Errors
+    /// `Unavailable` when there is no memory for the resource, which says nothing about the resource itself.
+    pub(super) async fn get(&self, url: &str) -> Result<std::result::Result<Fetched, WebError>> {
         let mut memory = self.memory.lock().await;
         let fetch = self.platform.fetch(self.web.as_ref(), url, &mut memory);
-        self.in_time(fetch).await.unwrap_or_else(|late| Err(WebError::Unreachable(late)))
+        self.in_time(fetch).await.unwrap_or_else(|late| Ok(Err(WebError::Unreachable(late))))
     }
 
     /// Awaits an external operation within the time limit, or returns a message about the limit.
     pub(super) async fn in_time<T>(&self, doing: impl Future<Output = T>) -> std::result::Result<T, String> {
-        let until = *self.until.lock();
+        let clock = self.platform.clock();
+        let late = async {
+            // A wait for memory that begins later moves the end.
+            loop {
+                let now = clock.now();
+                let until = self.until + self.waits.time(now);
+                if now >= until {
+                    break;
+                }
+                clock.wait_until(until).await;
+            }
+        };
         tokio::select! {
             biased;
             done = doing => Ok(done),
-            () = self.platform.clock().wait_until(until) => {
-                Err(format!("the import exceeded its limit of {} seconds", MAX_TIME.as_secs()))
-            }
+            () = late => Err(format!("the import exceeded its limit of {} seconds", MAX_TIME.as_secs())),
         }
     }
 
     /// Fetches the source of the import.
     pub(super) async fn get_first(&self, url: &str) -> Result<Fetched> {
-        self.get(url).await.map_err(|error| Error::invalid("url", error))
+        self.get(url).await?.map_err(|error| Error::invalid("url", error))
     }
 
     /// Imports one document with its images.
@@ -277,7 +287,7 @@ impl<'a> Gather<'a> {
         gathered.total += wanted.len() as u64;
         let (mut ids, mut left) = (HashMap::new(), MAX_FILES_BYTES);
         for image in wanted.into_iter().take(MAX_FILES) {
-            let found = match self.get(&image.url).await {
+            let found = match self.get(&image.url).await? {
                 Ok(found) => found,
                 Err(error) => {
                     tracing::debug!(%error, "keep original address of image");
