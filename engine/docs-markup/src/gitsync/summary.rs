@@ -26,7 +26,7 @@ pub const MAX_SUMMARY_BYTES: u64 = 4 << 20;
 pub const MAX_ITEMS: usize = 20_000;
 
 /// Limits of the YAML of a computed item.
-const COMPUTED_LIMITS: YamlLimits = YamlLimits { nodes: 1_000, text_bytes: 64 << 10 };
+const COMPUTED_LIMITS: YamlLimits = YamlLimits { nodes: 1_000, text_bytes: 64 << 10, ..yaml::FILE };
 
 /// Maximum size of the Markdown of one item, in bytes; the rest is left out with a warning.
 const MAX_ITEM_BYTES: usize = 8 << 10;

@@ -6,10 +6,11 @@ use docs_model::{
     ContentRef, CoverSize, PageCover, PageLayout, PageWidth, VariableValue, web_url::web_url, without_nul,
 };
 use serde_json::{Map, Value};
+use serde_saphyr::NonFiniteFloatPolicy;
 
 use crate::{
     PagePatch, check_variables,
-    syntax::yaml::{most_anchored, most_nodes},
+    syntax::yaml::{self, Booleans, YamlLimits},
     variables::variable,
 };
 
@@ -18,6 +19,16 @@ pub const MAX_BYTES: usize = 32 * 1024;
 /// Maximum number of nodes of front matter, and of bytes of its texts in total, with aliases resolved.
 const MAX_NODES: usize = 2_000;
 const MAX_TEXT_BYTES: usize = 2 * MAX_BYTES;
+
+/// The limits and the dialect of front matter.
+const LIMITS: YamlLimits = YamlLimits {
+    nodes: MAX_NODES,
+    text_bytes: MAX_TEXT_BYTES,
+    depth: 64,
+    aliases: MAX_NODES,
+    booleans: Booleans::Words,
+    non_finite: NonFiniteFloatPolicy::Reject,
+};
 
 /// The location of a cover in front matter: a path in the repository or an address.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -65,14 +76,7 @@ pub(super) fn parse(yaml: &str, warnings: &mut Vec<String>) -> FrontMatter {
     if yaml.trim().is_empty() {
         return FrontMatter::default();
     }
-    let options = serde_saphyr::options! {
-        budget: serde_saphyr::budget! {
-            max_nodes: MAX_NODES.min(most_nodes(yaml.len())),
-            max_total_scalar_bytes: MAX_TEXT_BYTES,
-            max_recorded_anchor_events: most_anchored(yaml.len()),
-        },
-    };
-    match serde_saphyr::from_str_with_options::<Value>(yaml, options) {
+    match yaml::read_within(yaml, LIMITS) {
         Ok(Value::Object(keys)) => {
             let (keys, replaced) = cleaned(keys);
             if replaced {
@@ -87,9 +91,7 @@ pub(super) fn parse(yaml: &str, warnings: &mut Vec<String>) -> FrontMatter {
             FrontMatter::default()
         }
         Err(error) => {
-            let error = error.to_string();
-            let first = error.lines().next().unwrap_or_default();
-            warnings.push(format!("The front matter is not valid YAML and was ignored: {first}"));
+            warnings.push(format!("The front matter is not valid YAML and was ignored: {error}"));
             FrontMatter::default()
         }
     }
