@@ -12,7 +12,7 @@ use crate::{BoxFuture, Result};
 pub const KINDS: &[Kind] = records::KINDS;
 /// The version of the rows that records bring along. Whoever changes what [`Indexed::rows`] of a record answers raises
 /// it: the rows of stores that exist are then [made anew](crate::platform::Caller::rebuild).
-pub const LAYOUT: u32 = 5;
+pub const LAYOUT: u32 = 6;
 
 /// Recomputes every index row, unique value and counter from the records and compares. Reads the whole store in one
 /// snapshot: a check for administrators and tests.

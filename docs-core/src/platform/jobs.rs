@@ -15,7 +15,7 @@ use crate::{
     platform::kernel::{actor::Actor, platform::Platform},
     store::{
         Operation, Tx,
-        jobs::{self, Audience, NewJob, PutOff},
+        jobs::{self, Audience, JobClass, NewJob, PutOff},
         records::{JobLine, JobRecord},
     },
 };
@@ -37,8 +37,8 @@ pub(super) trait Payload: Serialize + DeserializeOwned + Send + Sync {
     /// Name of the kind in the store.
     const KIND: &'static str;
 
-    /// `true` if the job waits for external hosts, which may be slow; other jobs do not wait for these.
-    const WAITS_FOR_HOSTS: bool = false;
+    /// Class of the work. Other jobs do not wait for jobs that wait for external hosts.
+    const CLASS: JobClass = JobClass::Local;
 
     /// Creates the maintenance job to enqueue, outside any lane and due immediately.
     ///
@@ -54,6 +54,7 @@ pub(super) trait Payload: Serialize + DeserializeOwned + Send + Sync {
             payload,
             subject,
             owner: None,
+            class: Self::CLASS,
             audience,
             lane: None,
             put_off: PutOff::Holds,
@@ -109,7 +110,6 @@ impl<P: Purge> Operation for PurgeBatch<P> {
 /// A kind of job, with the function that runs it.
 pub(in crate::platform) struct Kind {
     pub(in crate::platform) name: &'static str,
-    pub(in crate::platform) waits_for_hosts: bool,
     pub(in crate::platform) run: for<'a> fn(&'a Platform, &'a mut Run) -> BoxFuture<'a, Result<Effect>>,
 }
 
@@ -117,7 +117,6 @@ impl Kind {
     pub(in crate::platform) const fn of<J: Job>() -> Self {
         Self {
             name: J::KIND,
-            waits_for_hosts: J::WAITS_FOR_HOSTS,
             run: |platform, run| {
                 Box::pin(async move {
                     let job: J = serde_json::from_value(run.job.payload.clone()).map_err(Error::internal)?;

@@ -11,6 +11,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use chrono::TimeDelta;
 use docs_core::{
     BoxFuture, ErrorKind, Platform,
     model::{
@@ -25,8 +26,8 @@ use docs_core::{
     store::{
         Entity as _, Key, Logged, Mode, Operation, PageRequest, Receipt, Store, Tx,
         jobs::{
-            self, Audience, BeginJob, ClaimJob, Claimed, FinishJob, JobEnd, JobOutcome, LEASE, MAX_LISTED,
-            MAX_STARTS, NewJob, PutOff, RenewJob, TellProgress,
+            self, Audience, BeginJob, BusyOwner, ClaimJob, Claimed, FinishJob, JobClass, JobEnd, JobOutcome,
+            LEASE, MAX_LISTED, MAX_STARTS, NewJob, PutOff, RenewJob, TellProgress,
         },
         records::{JobRecord, JobState as Stored},
         run,
@@ -43,15 +44,43 @@ use crate::support::{BeforeTransactions, Refused, World};
 enum Step {
     Enqueue {
         in_lane: bool,
+        owner: usize,
+        class: JobClass,
+        later: i64,
     },
     Begin,
-    Claim,
+    Claim(Reach),
     /// Finishes a run, which may be over already.
     Finish(usize, End),
     Renew(usize),
     Tell(usize),
     Wait(i64),
 }
+
+/// The jobs that a claim may return.
+#[derive(Clone, Debug)]
+struct Reach {
+    classes: &'static [JobClass],
+    busy: Vec<BusyOwner>,
+}
+
+impl Reach {
+    fn all() -> Self {
+        Self { classes: &JobClass::ALL, busy: Vec::new() }
+    }
+
+    fn contains(&self, job: &JobRecord) -> bool {
+        let is_busy = |busy: &BusyOwner| {
+            job.owner.as_deref() == Some(busy.owner.as_str()) && busy.classes.contains(&job.class)
+        };
+        matches!(job.state, Stored::Queued | Stored::Running)
+            && self.classes.contains(&job.class)
+            && !self.busy.iter().any(is_busy)
+    }
+}
+
+/// The owners of the jobs. The first job has none.
+const OWNERS: [Option<&str>; 4] = [None, Some("a"), Some("a!b"), Some("b")];
 
 #[derive(Clone, Copy, Debug)]
 enum End {
@@ -62,10 +91,22 @@ enum End {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let end = prop_oneof![Just(End::Done), Just(End::Failed), Just(End::Again)];
+    let class = || prop_oneof![Just(JobClass::Local), Just(JobClass::Remote)];
+    let classes = || prop_oneof![2 => Just(&JobClass::ALL[..]), 1 => Just(&[JobClass::Local][..]), 1 => Just(&[JobClass::Remote][..])];
+    let busy = prop::collection::vec((1..OWNERS.len(), classes()), 0..3);
+    let reach = (classes(), busy).prop_map(|(classes, busy)| {
+        let busy = busy
+            .into_iter()
+            .filter_map(|(owner, classes)| Some(BusyOwner { owner: OWNERS[owner]?.to_owned(), classes }));
+        Reach { classes, busy: busy.collect() }
+    });
+    let later = prop_oneof![3 => Just(0), 1 => -5..30_i64];
+    let enqueue = (any::<bool>(), 0..OWNERS.len(), class(), later);
     let step = prop_oneof![
-        3 => any::<bool>().prop_map(|in_lane| Step::Enqueue { in_lane }),
+        4 => enqueue.prop_map(|(in_lane, owner, class, later)| Step::Enqueue { in_lane, owner, class, later }),
         1 => Just(Step::Begin),
-        5 => Just(Step::Claim),
+        3 => Just(Step::Claim(Reach::all())),
+        3 => reach.prop_map(Step::Claim),
         4 => (0..20_usize, end).prop_map(|(run, end)| Step::Finish(run, end)),
         1 => (0..20_usize).prop_map(Step::Renew),
         1 => (0..20_usize).prop_map(Step::Tell),
@@ -107,6 +148,7 @@ impl Desk {
             payload: serde_json::Value::Null,
             subject: "subject".to_owned(),
             owner: None,
+            class: JobClass::Local,
             audience: Audience::Subject { by: None, same: Some("same".to_owned()) },
             lane: in_lane.then(|| ("lane".to_owned(), self.now())),
             put_off: if self.made.is_multiple_of(2) { PutOff::Yields } else { PutOff::Holds },
@@ -130,8 +172,10 @@ impl Desk {
 
     async fn step(&mut self, step: &Step) {
         match step {
-            Step::Enqueue { in_lane } => {
+            Step::Enqueue { in_lane, owner, class, later } => {
                 let (job, now) = (self.job(*in_lane), self.now());
+                let due = Timestamp::new(now.time() + TimeDelta::seconds(*later));
+                let job = NewJob { owner: OWNERS[*owner].map(str::to_owned), class: *class, due, ..job };
                 let begun = self.w.platform.store().begin(Mode::Write, &[]).await.expect("begins");
                 let mut tx = Tx::new(begun);
                 jobs::enqueue(&mut tx, now, job).await.expect("enqueued");
@@ -142,15 +186,7 @@ impl Desk {
                 self.run(&begin).await.expect("begun");
                 self.keep_run(&begin.job.id).await;
             }
-            Step::Claim => {
-                if let Claimed::Job(id) = self
-                    .run(&ClaimJob { now: self.now(), lease: LEASE, but: Vec::new() })
-                    .await
-                    .expect("claimed")
-                {
-                    self.keep_run(&id).await;
-                }
-            }
+            Step::Claim(reach) => self.claim(reach).await,
             Step::Finish(at, end) => self.finish(*at, *end).await,
             Step::Renew(at) => {
                 if let Some(job) = self.runs.get(*at).cloned() {
@@ -172,6 +208,28 @@ impl Desk {
             Step::Wait(seconds) => {
                 self.w.clock.advance(Duration::from_secs(seconds.unsigned_abs()));
             }
+        }
+    }
+
+    /// Claims a job: the first by due time and id among those in reach.
+    async fn claim(&mut self, reach: &Reach) {
+        let all = self.all().await;
+        let first = all.iter().filter(|job| reach.contains(job)).min_by_key(|job| (job.due, &job.id));
+        let Reach { classes, busy } = reach.clone();
+        let claim = ClaimJob { now: self.now(), lease: LEASE, classes, busy };
+        let claimed = self.run(&claim).await.expect("claimed");
+        match first {
+            Some(job) if job.due > claim.now && reach.busy.is_empty() => {
+                assert_eq!(claimed, Claimed::Nothing(Some(job.due)));
+            }
+            Some(job) if job.due > claim.now => assert!(matches!(claimed, Claimed::Nothing(Some(_)))),
+            Some(job) if job.attempt == MAX_STARTS => assert_eq!(claimed, Claimed::GivenUp),
+            Some(job) => {
+                assert_eq!(claimed, Claimed::Job(job.id.clone()));
+                self.keep_run(&job.id).await;
+            }
+            None if reach.busy.is_empty() => assert_eq!(claimed, Claimed::Nothing(None)),
+            None => assert!(matches!(claimed, Claimed::Nothing(_))),
         }
     }
 
@@ -227,7 +285,7 @@ proptest! {
             // Every server crashes during its run. Repeatedly claimed jobs must all finish.
             for _ in 0..(desk.made + 1) * (MAX_STARTS as usize + 1) {
                 desk.w.clock.advance(Duration::from_secs(3_601));
-                desk.step(&Step::Claim).await;
+                desk.step(&Step::Claim(Reach::all())).await;
             }
             desk.check().await;
             assert!(desk.all().await.iter().all(|job| job.has_ended()));

@@ -2,44 +2,54 @@
 
 use std::{sync::Arc, time::Duration};
 
+use chrono::TimeDelta;
 use docs_core::{
     ErrorKind, Platform,
     model::{ImportGitRepository, JobId, SpaceId, Timestamp},
     ports::Clock,
     store::{
-        Logged, Mode, Receipt, Tx,
+        Entity as _, KeyBuf, Logged, MAX_SCAN, Mode, Receipt, StoreLayout, Tx, Value,
         jobs::{
-            self, Audience, ClaimJob, Claimed, FinishJob, JobEnd, JobOutcome, LEASE, NewJob, PutOff, Skipped,
+            self, Audience, BusyOwner, ClaimJob, Claimed, FinishJob, JobClass, JobEnd, JobOutcome, LEASE,
+            MAX_UNFINISHED, NewJob, PutOff,
         },
         records::{JobLine, JobRecord, JobState},
         run,
     },
 };
-use docs_memstore::{MemGit, SeededIds};
+use docs_memstore::{MemGit, MemStore, SeededIds};
 
-use crate::support::{World, person};
+use crate::support::{CountedReads, Refused as _, World, person};
 
-async fn add(w: &World, id: &str, lane: Option<(&str, u64)>) {
-    let now: Timestamp = w.clock.now().into();
-    let at = |seconds| Timestamp::new(w.clock.now() + Duration::from_secs(seconds));
-    let mut tx = Tx::new(w.platform.store().begin(Mode::Write, &[]).await.expect("begins"));
-    let job = NewJob {
+fn new_job(w: &World, id: &str) -> NewJob {
+    NewJob {
         id: id.parse().expect("an id"),
         kind: "test",
         payload: serde_json::Value::Null,
         subject: "test".to_owned(),
         owner: None,
+        class: JobClass::Local,
         audience: Audience::Operator,
-        lane: lane.map(|(lane, seconds)| (lane.to_owned(), at(seconds))),
+        lane: None,
         put_off: PutOff::Holds,
-        due: now,
-    };
-    jobs::enqueue(&mut tx, now, job).await.expect("enqueued");
+        due: w.clock.now().into(),
+    }
+}
+
+async fn enqueue(w: &World, job: NewJob) {
+    let mut tx = Tx::new(w.platform.store().begin(Mode::Write, &[]).await.expect("begins"));
+    jobs::enqueue(&mut tx, w.clock.now().into(), job).await.expect("enqueued");
     tx.commit().await.expect("stored");
 }
 
-fn skipped(kinds: &[&'static str]) -> Vec<Skipped> {
-    vec![Skipped { kinds: kinds.to_vec(), owner: None }]
+async fn add(w: &World, id: &str, lane: Option<(&str, u64)>) {
+    let at = |seconds| Timestamp::new(w.clock.now() + Duration::from_secs(seconds));
+    let lane = lane.map(|(lane, seconds)| (lane.to_owned(), at(seconds)));
+    enqueue(w, NewJob { lane, ..new_job(w, id) }).await;
+}
+
+async fn add_owned(w: &World, id: &str, owner: &str, class: JobClass) {
+    enqueue(w, NewJob { owner: Some(owner.to_owned()), class, ..new_job(w, id) }).await;
 }
 
 fn receipt(w: &World) -> Receipt {
@@ -54,11 +64,16 @@ fn receipt(w: &World) -> Receipt {
 /// Claims the next job at a distinct time.
 async fn claim(w: &World) -> Option<JobRecord> {
     w.clock.advance(Duration::from_millis(1));
-    let claim = ClaimJob { now: w.clock.now().into(), lease: LEASE, but: Vec::new() };
-    match run(w.platform.store(), &receipt(w), &claim).await.expect("claimed") {
+    match claim_of(w, &JobClass::ALL, &[]).await {
         Claimed::Job(id) => Some(job(&w.platform, &id).await),
         Claimed::GivenUp | Claimed::Nothing(_) => None,
     }
+}
+
+/// Claims the next job of these classes, apart from those of busy owners.
+async fn claim_of(w: &World, classes: &'static [JobClass], busy: &[BusyOwner]) -> Claimed {
+    let claim = ClaimJob { now: w.clock.now().into(), lease: LEASE, classes, busy: busy.to_vec() };
+    run(w.platform.store(), &receipt(w), &claim).await.expect("claimed")
 }
 
 async fn finish(w: &World, job: &JobRecord, end: JobEnd, log: Vec<JobLine>) -> bool {
@@ -257,21 +272,155 @@ async fn hosts_that_say_nothing_keep_no_other_job_waiting() {
 }
 
 #[tokio::test]
-async fn claim_with_excluded_kinds_finds_later_jobs() {
+async fn claim_of_one_class_finds_later_jobs() {
     let w = World::new().await;
     for n in 0..150 {
-        add(&w, &format!("left-{n}"), None).await;
+        enqueue(&w, NewJob { class: JobClass::Remote, ..new_job(&w, &format!("left-{n}")) }).await;
     }
     w.clock.advance(Duration::from_millis(1));
-    let claim =
-        |but: &[&'static str]| ClaimJob { now: w.clock.now().into(), lease: LEASE, but: skipped(but) };
-    let claimed = async |claim| run(w.platform.store(), &receipt(&w), &claim).await.expect("claimed");
-    assert_eq!(claimed(claim(&["test"])).await, Claimed::Nothing(None));
+    assert_eq!(claim_of(&w, &[JobClass::Local], &[]).await, Claimed::Nothing(None));
     let space = w.space().await;
     w.as_admin().space(&space).delete().await.expect("deleted");
     // The job is purged by then.
     w.clock.advance(Duration::from_secs(90 * 24 * 3_600));
-    let Claimed::Job(id) = claimed(claim(&["test"])).await else { panic!("there is another one") };
+    let Claimed::Job(id) = claim_of(&w, &[JobClass::Local], &[]).await else {
+        panic!("there is another one")
+    };
     assert_ne!(job(&w.platform, &id).await.kind, "test");
-    assert!(matches!(claimed(claim(&[])).await, Claimed::Job(_)));
+    assert!(matches!(claim_of(&w, &JobClass::ALL, &[]).await, Claimed::Job(_)));
+}
+
+/// The number of values that a claim reads, in addition to those of its answer, depends on the number of busy owners
+/// only: not on the length of their queues, and not on the number of owners whose jobs it may not claim.
+#[tokio::test]
+async fn claim_reads_few_values_of_long_queues() {
+    let store = CountedReads::new(MemStore::new());
+    let reads = store.reads();
+    let w = World::over(Arc::new(store)).await;
+    w.platform.settle().await.expect("settled");
+    for n in 0..2_000 {
+        add_owned(&w, &format!("local-{n:04}"), "busy", JobClass::Local).await;
+        add_owned(&w, &format!("remote-{n:04}"), "busy", JobClass::Remote).await;
+    }
+    for n in 0..1_000 {
+        add_owned(&w, &format!("owner-{n:04}"), &format!("owner-{n}"), JobClass::Remote).await;
+    }
+    w.clock.advance(Duration::from_millis(1));
+    add_owned(&w, "other", "other", JobClass::Local).await;
+    add(&w, "upkeep", None).await;
+    let busy = |classes| [BusyOwner { owner: "busy".to_owned(), classes }];
+    let claimed = async |classes, busy: &[BusyOwner]| {
+        w.clock.advance(Duration::from_millis(1));
+        reads.take();
+        match claim_of(&w, classes, busy).await {
+            Claimed::Job(id) => (id.to_string(), reads.take()),
+            other => panic!("{other:?}"),
+        }
+    };
+    for (classes, busy, expected) in [
+        (&[JobClass::Local][..], &busy(&JobClass::ALL)[..], "other"),
+        (&[JobClass::Local], &busy(&JobClass::ALL), "upkeep"),
+        (&JobClass::ALL, &busy(&JobClass::ALL), "owner-0000"),
+        (&JobClass::ALL, &busy(&[JobClass::Remote]), "local-0000"),
+        (&[JobClass::Local], &[], "local-0001"),
+        (&JobClass::ALL, &[], "local-0002"),
+        (&[JobClass::Remote], &[], "owner-0001"),
+    ] {
+        let (id, read) = claimed(classes, busy).await;
+        assert_eq!(id, expected);
+        assert!(read <= 16, "{id}: {read} values");
+    }
+    reads.take();
+    add_owned(&w, "last", "busy", JobClass::Local).await;
+    let read = reads.take();
+    assert!(read <= 8, "a new job: {read} values");
+    w.check().await;
+}
+
+#[tokio::test]
+async fn requests_above_the_jobs_of_an_organization_conflict() {
+    let w = World::with_git(Arc::new(MemGit::new())).await;
+    let space = w.space().await;
+    w.platform.settle().await.expect("settled");
+    let owned = |id: &str, kind| {
+        let owner = Some(w.org.to_string());
+        NewJob { owner, kind, class: JobClass::Remote, subject: id.to_owned(), ..new_job(&w, id) }
+    };
+    for n in 0..MAX_UNFINISHED {
+        enqueue(&w, owned(&format!("job-{n:03}"), "git_import")).await;
+    }
+    let request = serde_json::json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
+    let import: ImportGitRepository = serde_json::from_value(request.clone()).expect("a request");
+    let refused = w.as_admin().space(&space).import_git(import.clone()).await.refused(ErrorKind::Conflict);
+    assert!(refused.message().contains("at most 500 jobs of this kind"), "{refused}");
+    assert!(refused.message().contains("wait until one of them ends"), "{refused}");
+    // Jobs that follow from a change, maintenance, other kinds and other organizations are not restricted.
+    enqueue(&w, owned("job-follows", "git_import")).await;
+    add(&w, "upkeep", None).await;
+    let mut request = request;
+    request["commitMessage"] = "Export".into();
+    let export = serde_json::from_value(request).expect("a request");
+    w.as_admin().space(&space).export_git(export).await.expect("another kind");
+    let zoe = person(&w.platform, "Zoe").await;
+    let other = crate::collections::organization(&w, &zoe).await;
+    let caller = w.platform.as_actor(&zoe);
+    let theirs = caller.org(&other).spaces().create(Default::default()).await.expect("created");
+    caller.space(&theirs.id).import_git(import.clone()).await.expect("another organization");
+    for _ in 0..2 {
+        w.as_admin().space(&space).import_git(import.clone()).await.refused(ErrorKind::Conflict);
+        while !next(&w).await.expect("a job").starts_with("job-") {}
+    }
+    w.as_admin().space(&space).import_git(import).await.expect("one has ended");
+    w.check().await;
+}
+
+/// Removes the fields and rows that layout 5 did not have.
+async fn downgrade(w: &World) {
+    let mut tx = Tx::new(w.platform.store().begin(Mode::Write, &[]).await.expect("begins"));
+    for (key, _) in tx.below(&KeyBuf::new(JobRecord::KIND), MAX_SCAN).await.expect("read") {
+        let job: Arc<JobRecord> = tx.get(&key).await.expect("read").expect("a job");
+        let mut json = serde_json::to_value(&*job).expect("JSON");
+        let fields = json.as_object_mut().expect("an object");
+        fields.retain(|name, _| !["class", "behind"].contains(&name.as_str()));
+        if let Some(owner) = &job.owner {
+            tx.delete_value(JobRecord::unfinished_of(owner, &job.kind));
+        }
+        tx.put_value(key, Value::Json(json.to_string().into()));
+    }
+    for class in ["job.c", "job.o"] {
+        for (row, _) in tx.below(&KeyBuf::new(class), MAX_SCAN).await.expect("read") {
+            tx.delete_value(row);
+        }
+    }
+    let layout = serde_json::to_vec(&StoreLayout { version: 5, rebuild: None }).expect("JSON");
+    tx.put_value(KeyBuf::new("sys").part("layout").key(), Value::Json(layout.into()));
+    tx.commit().await.expect("stored");
+}
+
+#[tokio::test]
+async fn jobs_of_an_earlier_version_run_in_order_after_a_rebuild() {
+    let w = World::new().await;
+    w.platform.settle().await.expect("settled");
+    for n in 0..4 {
+        w.clock.advance(Duration::from_millis(1));
+        add_owned(&w, &format!("old-{n}"), "owner", JobClass::Local).await;
+    }
+    let running = claim(&w).await.expect("a job");
+    downgrade(&w).await;
+    let refused = w.platform.check_layout().await.refused(ErrorKind::Precondition);
+    assert!(refused.message().contains("admin rebuild"), "{refused}");
+    w.platform.as_platform().rebuild().await.expect("rebuilt");
+    w.platform.check_layout().await.expect("it is current");
+    w.check().await;
+    add_owned(&w, "new", "owner", JobClass::Local).await;
+    let due = Timestamp::new(w.clock.now() - TimeDelta::hours(1));
+    enqueue(&w, NewJob { due, owner: Some("owner".to_owned()), ..new_job(&w, "early") }).await;
+    let running = job(&w.platform, &running.id).await;
+    assert!(finish(&w, &running, JobEnd::Done(JobOutcome::default()), Vec::new()).await);
+    let mut order = Vec::new();
+    while let Some(id) = next(&w).await {
+        order.push(id);
+    }
+    assert_eq!(order, ["early", "old-1", "old-2", "old-3", "new"]);
+    w.check().await;
 }

@@ -1,6 +1,12 @@
 //! A platform for tests: manual clock, seeded ids, and one organization with members of every role.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use docs_core::{
@@ -8,7 +14,7 @@ use docs_core::{
     model::{CreateChangeRequest, CreateSpace, OrgId, PageId, RevisionPage, Role, SpaceId, Timestamp},
     platform::{Builder, Caller, ContentOf, NewUser, Shown},
     ports::{GitRemote, Pdf, SearchIndex, Web},
-    store::{FeedPos, Key, Mode, Objects, Store, StoreResult, Txn, verify},
+    store::{Batch, FeedPos, Key, Mode, Objects, Scan, Store, StoreResult, Txn, Value as Stored, verify},
 };
 use docs_memstore::{Fault, FaultStore, ManualClock, MemObjects, MemStore, Plan, SeededIds, Step};
 use serde_json::{Value, json};
@@ -179,5 +185,80 @@ impl<S: Store, F: Fn(&[Key]) -> BoxFuture<'static, ()> + Send + Sync + 'static> 
 
     async fn trim(&self, topic: u16, upto: &FeedPos) -> StoreResult<()> {
         self.store.trim(topic, upto).await
+    }
+}
+
+/// A store that counts the values that transactions read.
+pub(crate) struct CountedReads<S> {
+    store: S,
+    reads: Reads,
+}
+
+/// The number of values read.
+#[derive(Clone, Default)]
+pub(crate) struct Reads(Arc<AtomicUsize>);
+
+impl Reads {
+    /// Returns the number of values read since the last call.
+    pub(crate) fn take(&self) -> usize {
+        self.0.swap(0, Ordering::SeqCst)
+    }
+}
+
+impl<S> CountedReads<S> {
+    pub(crate) fn new(store: S) -> Self {
+        Self { store, reads: Reads::default() }
+    }
+
+    pub(crate) fn reads(&self) -> Reads {
+        self.reads.clone()
+    }
+}
+
+#[async_trait]
+impl<S: Store> Store for CountedReads<S> {
+    async fn begin(&self, mode: Mode, hot: &[Key]) -> StoreResult<Box<dyn Txn>> {
+        let txn = self.store.begin(mode, hot).await?;
+        Ok(Box::new(CountedTxn { txn, reads: self.reads.clone() }))
+    }
+
+    async fn changes(
+        &self,
+        topic: u16,
+        after: Option<FeedPos>,
+        max: u32,
+    ) -> StoreResult<Vec<(FeedPos, Key)>> {
+        self.store.changes(topic, after, max).await
+    }
+
+    async fn changed(&self, topic: u16, after: Option<FeedPos>, wait: Duration) -> StoreResult<bool> {
+        self.store.changed(topic, after, wait).await
+    }
+
+    async fn trim(&self, topic: u16, upto: &FeedPos) -> StoreResult<()> {
+        self.store.trim(topic, upto).await
+    }
+}
+
+struct CountedTxn {
+    txn: Box<dyn Txn>,
+    reads: Reads,
+}
+
+#[async_trait]
+impl Txn for CountedTxn {
+    async fn get(&self, keys: &[Key]) -> StoreResult<Vec<Option<Stored>>> {
+        self.reads.0.fetch_add(keys.len(), Ordering::SeqCst);
+        self.txn.get(keys).await
+    }
+
+    async fn scan(&self, scans: &[Scan]) -> StoreResult<Vec<Vec<(Key, Stored)>>> {
+        let found = self.txn.scan(scans).await?;
+        self.reads.0.fetch_add(found.iter().map(Vec::len).sum(), Ordering::SeqCst);
+        Ok(found)
+    }
+
+    async fn commit(self: Box<Self>, batch: Batch) -> StoreResult<()> {
+        self.txn.commit(batch).await
     }
 }

@@ -4,8 +4,13 @@
 //! job whose worker died becomes due again without intervention. Only the worker of the latest attempt can finish a
 //! job: the attempt number is the fencing token, and correctness never depends on clocks. Jobs of one lane run
 //! sequentially, in order.
+//!
+//! Queued jobs of one owner and class form a queue. Claims consider the first job of each queue only, so the cost of a
+//! claim does not depend on the length of the queues that it skips.
 
 mod record;
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -16,8 +21,8 @@ use docs_model::{
 };
 use serde_json::Value as Json;
 
-pub use self::record::{JobLine, JobOutcome, JobRecord, JobState, PutOff, SUBJECTS};
-use super::{Entity, Key, Operation, Scan, StoreError, StoreResult, Tx, key, topic};
+pub use self::record::{JobClass, JobLine, JobOutcome, JobRecord, JobState, PutOff, SUBJECTS};
+use super::{Entity, Key, KeyBuf, Operation, Scan, StoreError, StoreResult, Tx, key, topic};
 
 /// Default lease of a job, after which other workers may take it over. An operator can configure it; workers renew at a
 /// third of it.
@@ -33,13 +38,15 @@ const JOB_LANE_AHEAD: u32 = 100;
 const SAME_LOOKED_AT: u32 = 4;
 /// Maximum number of consecutive failures that are counted.
 const FAILED_LOOKED_AT: u32 = 8;
-/// Batch size of a claim that skips some jobs.
+/// Maximum batch size of a claim that skips the jobs of busy owners.
 const LOOKED_AT: u32 = 64;
 /// Maximum number of starts of a job that keeps failing with transient errors.
 pub const MAX_STARTS: u32 = 8;
 
 /// Maximum number of listed jobs per subject and kind. Above it, a new job evicts the one that ended first.
 pub const MAX_LISTED: u32 = 100;
+/// Maximum number of unfinished jobs of one kind and owner. Above it, users of the owner cannot request more.
+pub const MAX_UNFINISHED: u32 = 500;
 /// Maximum number of ended jobs that a new job evicts when there are more than [`MAX_LISTED`].
 const DROPPED_AT_ONCE: u32 = 10;
 
@@ -56,6 +63,8 @@ pub struct NewJob {
     pub subject: String,
     /// The organization whose share of the workers the job uses.
     pub owner: Option<String>,
+    /// The class of the work.
+    pub class: JobClass,
     /// The users who can see the job.
     pub audience: Audience,
     /// The lane, and the position in it.
@@ -88,6 +97,20 @@ pub enum Audience {
 /// error of the store.
 pub async fn enqueue(tx: &mut Tx, now: Timestamp, job: NewJob) -> Result<()> {
     create(tx, now, None, job).await
+}
+
+/// Rejects a request for another job of an owner that has [`MAX_UNFINISHED`] (500) unfinished jobs of the kind. Jobs
+/// that follow from a change are not restricted, because each item of the owner has at most one that waits.
+///
+/// # Errors
+/// `Conflict` above the limit; any error of the store.
+pub async fn require_room(tx: &Tx, owner: &str, kind: &str) -> Result<()> {
+    if tx.number(&JobRecord::unfinished_of(owner, kind)).await? < i64::from(MAX_UNFINISHED) {
+        return Ok(());
+    }
+    Err(Error::conflict(format!(
+        "at most {MAX_UNFINISHED} jobs of this kind can be unfinished in an organization; wait until one of them ends"
+    )))
 }
 
 /// Creates a job that the caller runs itself: it is in state running from the start, as if the caller had claimed it.
@@ -130,7 +153,8 @@ async fn create(tx: &mut Tx, now: Timestamp, lease: Option<TimeDelta>, job: NewJ
     let state = match &head {
         // An earlier event precedes a job that has not started; any event precedes a job that yields.
         Some(head) if head.state == JobState::Queued && (lane_at < head.lane_at || gives_way(head)) => {
-            tx.put(&**head, JobRecord { state: JobState::Waiting, ..JobRecord::clone(head) })?;
+            let waiting = JobRecord { state: JobState::Waiting, ..JobRecord::clone(head) };
+            store(tx, Some(&**head), waiting).await?;
             JobState::Queued
         }
         Some(_) => JobState::Waiting,
@@ -138,12 +162,14 @@ async fn create(tx: &mut Tx, now: Timestamp, lease: Option<TimeDelta>, job: NewJ
         None => JobState::Queued,
     };
     let runs = state == JobState::Running;
-    let record = tx.create(JobRecord {
+    let record = JobRecord {
         id: job.id,
         kind: job.kind.to_owned(),
         payload: job.payload,
         subject: job.subject,
         owner: job.owner,
+        class: job.class,
+        behind: false,
         listed,
         by,
         same,
@@ -162,9 +188,38 @@ async fn create(tx: &mut Tx, now: Timestamp, lease: Option<TimeDelta>, job: NewJ
         error: None,
         failure: None,
         log: Vec::new(),
-    });
+    };
+    let record = store(tx, None, record).await?;
     tx.feed(topic::JOBS, JobRecord::at(&record.id));
     Ok(())
+}
+
+/// Stores a job that enters or leaves its queue, and marks all jobs of the queue except the first as behind.
+async fn store(tx: &mut Tx, old: Option<&JobRecord>, mut job: JobRecord) -> StoreResult<Arc<JobRecord>> {
+    let is_queued = job.state == JobState::Queued;
+    let was_queued = old.is_some_and(|old| old.state == JobState::Queued);
+    if let Some(queue) = job.queue().filter(|_| is_queued || was_queued) {
+        let first = first_except(tx, &queue, &job.id).await?;
+        let leads = is_queued && first.as_ref().is_none_or(|first| job.turn() < first.turn());
+        job.behind = is_queued && !leads;
+        if let Some(first) = first.filter(|first| first.behind != leads) {
+            tx.put(&*first, JobRecord { behind: leads, ..JobRecord::clone(&first) })?;
+        }
+    }
+    match old {
+        Some(old) => tx.put(old, job),
+        None => Ok(tx.create(job)),
+    }
+}
+
+/// Returns the first job of a queue, apart from the one with this id.
+async fn first_except(tx: &Tx, queue: &KeyBuf, id: &JobId) -> StoreResult<Option<Arc<JobRecord>>> {
+    let this = JobRecord::at(id);
+    let rows = tx.below(queue, 2).await?;
+    match JobRecord::named_by_all(&rows).iter().find(|key| **key != this) {
+        Some(first) => tx.get::<JobRecord>(first).await,
+        None => Ok(None),
+    }
 }
 
 /// Deletes the listed jobs of a subject and kind that ended first, to stay within the limit with one more job.
@@ -188,21 +243,12 @@ async fn make_room(tx: &mut Tx, subject: &str, kind: &str) -> Result<()> {
 ///
 /// # Errors
 /// Any error of the store.
-pub async fn for_the_same(
-    tx: &Tx,
-    subject: &str,
-    same: &str,
-) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
+pub async fn for_the_same(tx: &Tx, subject: &str, same: &str) -> StoreResult<Option<Arc<JobRecord>>> {
     Ok(newest(tx, subject, same, 1).await?.pop())
 }
 
 /// Returns the latest jobs of a subject for the same work, newest first.
-async fn newest(
-    tx: &Tx,
-    subject: &str,
-    same: &str,
-    limit: u32,
-) -> StoreResult<Vec<std::sync::Arc<JobRecord>>> {
+async fn newest(tx: &Tx, subject: &str, same: &str, limit: u32) -> StoreResult<Vec<Arc<JobRecord>>> {
     let (from, to) = JobRecord::for_the_same(subject, same).below();
     let rows = tx.scan(&Scan { from, to, rev: true, limit }).await?;
     let found = tx.get_many::<JobRecord>(&JobRecord::named_by_all(&rows)).await?;
@@ -214,11 +260,7 @@ async fn newest(
 ///
 /// # Errors
 /// Any error of the store.
-pub async fn waiting_for_the_same(
-    tx: &Tx,
-    subject: &str,
-    same: &str,
-) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
+pub async fn waiting_for_the_same(tx: &Tx, subject: &str, same: &str) -> StoreResult<Option<Arc<JobRecord>>> {
     let (from, to) = JobRecord::for_the_same(subject, same).below();
     for (row, _) in tx.scan(&Scan { from, to, rev: true, limit: SAME_LOOKED_AT }).await? {
         let job = tx.get::<JobRecord>(&JobRecord::named_by(&row)).await?;
@@ -236,7 +278,7 @@ pub async fn waiting_for_the_same(
 pub async fn hasten_lane(tx: &mut Tx, lane: &str, now: Timestamp) -> StoreResult<()> {
     let first = head_of(tx, lane).await?;
     if let Some(job) = first.filter(|job| job.state == JobState::Queued && job.due > now) {
-        tx.put(&*job, JobRecord { due: now, ..JobRecord::clone(&job) })?;
+        store(tx, Some(&*job), JobRecord { due: now, ..JobRecord::clone(&job) }).await?;
         tx.feed(topic::JOBS, JobRecord::at(&job.id));
     }
     Ok(())
@@ -246,11 +288,7 @@ pub async fn hasten_lane(tx: &mut Tx, lane: &str, now: Timestamp) -> StoreResult
 ///
 /// # Errors
 /// Any error of the store.
-pub async fn failed_in_a_row(
-    tx: &Tx,
-    subject: &str,
-    same: &str,
-) -> StoreResult<Vec<std::sync::Arc<JobRecord>>> {
+pub async fn failed_in_a_row(tx: &Tx, subject: &str, same: &str) -> StoreResult<Vec<Arc<JobRecord>>> {
     let found = newest(tx, subject, same, FAILED_LOOKED_AT).await?;
     Ok(found.into_iter().take_while(|job| job.state == JobState::Failed).collect())
 }
@@ -273,22 +311,24 @@ pub struct ClaimJob {
     pub now: Timestamp,
     /// The lease of the caller.
     pub lease: TimeDelta,
-    /// Jobs to skip.
-    pub but: Vec<Skipped>,
+    /// The classes of jobs to claim.
+    pub classes: &'static [JobClass],
+    /// Owners whose jobs are skipped.
+    pub busy: Vec<BusyOwner>,
 }
 
-/// Jobs that a claim skips.
+/// An owner that uses its share of the workers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Skipped {
-    /// The kinds of jobs.
-    pub kinds: Vec<&'static str>,
-    /// The owner whose jobs are skipped; all jobs of the kinds if absent.
-    pub owner: Option<String>,
+pub struct BusyOwner {
+    /// The owner.
+    pub owner: String,
+    /// The classes of its jobs to skip.
+    pub classes: &'static [JobClass],
 }
 
-impl Skipped {
+impl BusyOwner {
     fn matches(&self, job: &JobRecord) -> bool {
-        self.kinds.contains(&job.kind.as_str()) && (self.owner.is_none() || self.owner == job.owner)
+        job.owner.as_ref() == Some(&self.owner) && self.classes.contains(&job.class)
     }
 }
 
@@ -325,23 +365,34 @@ impl Operation for ClaimJob {
             // Each previous worker died, so no run ever reported a result.
             let why = "abandoned after too many starts without a result";
             let end = JobEnd::Failed(ErrorKind::Internal, why.to_owned());
-            let job = JobRecord::clone(&*tx.put(&*job, started)?);
+            let job = JobRecord::clone(&*store(tx, Some(&*job), started).await?);
             finish(tx, &FinishJob { job, now: self.now, end, log: Vec::new() }).await?;
             return Ok(Claimed::GivenUp);
         }
         started.attempt += 1;
         started.started_at = started.started_at.or(Some(self.now));
         started.due = end_of(self.now, self.lease);
-        tx.put(&*job, started)?;
+        store(tx, Some(&*job), started).await?;
         Ok(Claimed::Job(job.id.clone()))
     }
 }
 
 impl ClaimJob {
     /// Returns the first job by due time that is not skipped.
-    async fn first(&self, tx: &Tx) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
-        let at_once = if self.but.is_empty() { 1 } else { LOOKED_AT };
-        let (mut from, to) = JobRecord::due().below();
+    async fn first(&self, tx: &Tx) -> StoreResult<Option<Arc<JobRecord>>> {
+        let mut first: Option<Arc<JobRecord>> = None;
+        for class in self.classes {
+            let found = self.first_of(tx, *class).await?;
+            first = first.into_iter().chain(found).min_by(|a, b| a.turn().cmp(&b.turn()));
+        }
+        Ok(first)
+    }
+
+    /// Returns the first job of a class by due time that is not skipped. A busy owner has one queued job in the index,
+    /// in addition to its running jobs.
+    async fn first_of(&self, tx: &Tx, class: JobClass) -> StoreResult<Option<Arc<JobRecord>>> {
+        let at_once = u32::try_from(self.busy.len()).unwrap_or(LOOKED_AT).saturating_add(1).min(LOOKED_AT);
+        let (mut from, to) = JobRecord::claimable(class).below();
         loop {
             let scan = Scan { from, to: to.clone(), rev: false, limit: at_once };
             let rows = tx.scan(&scan).await?;
@@ -349,7 +400,7 @@ impl ClaimJob {
             for ((row, _), job) in rows.iter().zip(found) {
                 let job =
                     job.ok_or_else(|| StoreError::Corrupt(format!("the row `{row}` refers to no job")))?;
-                if job.due > self.now || !self.but.iter().any(|skipped| skipped.matches(&job)) {
+                if job.due > self.now || !self.busy.iter().any(|busy| busy.matches(&job)) {
                     return Ok(Some(job));
                 }
             }
@@ -426,9 +477,9 @@ pub async fn finish(tx: &mut Tx, run: &FinishJob) -> Result<bool> {
     if !is_end && next.is_some() {
         ended.state = JobState::Waiting;
     }
-    tx.put(&*job, ended)?;
+    store(tx, Some(&*job), ended).await?;
     if let Some(next) = next {
-        tx.put(&*next, JobRecord { state: JobState::Queued, ..JobRecord::clone(&next) })?;
+        store(tx, Some(&*next), JobRecord { state: JobState::Queued, ..JobRecord::clone(&next) }).await?;
     }
     // Wakes workers that wait for the lane or for the new due time.
     tx.feed(topic::JOBS, JobRecord::at(&run.job.id));
@@ -513,13 +564,13 @@ fn end_of(now: Timestamp, lease: TimeDelta) -> Timestamp {
     Timestamp::new(now.time() + lease)
 }
 
-async fn latest(tx: &Tx, run: &JobRecord) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
+async fn latest(tx: &Tx, run: &JobRecord) -> StoreResult<Option<Arc<JobRecord>>> {
     let found = tx.get::<JobRecord>(&JobRecord::at(&run.id)).await?;
     Ok(found.filter(|job| job.attempt == run.attempt && job.state == JobState::Running))
 }
 
 /// Returns the first unfinished job of a lane that is queued or running; if all are waiting, the first waiting one.
-async fn head_of(tx: &Tx, lane: &str) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
+async fn head_of(tx: &Tx, lane: &str) -> StoreResult<Option<Arc<JobRecord>>> {
     let mut first = None;
     for (row, _) in tx.below(&JobRecord::of_lane(lane), JOB_LANE_AHEAD).await? {
         let Some(job) = tx.get::<JobRecord>(&JobRecord::named_by(&row)).await? else { continue };
@@ -537,7 +588,7 @@ fn gives_way(job: &JobRecord) -> bool {
 }
 
 /// Returns the job that gets a lane next: the first waiting job that does not yield, else the first waiting job.
-async fn next_of(tx: &Tx, lane: &str) -> StoreResult<Option<std::sync::Arc<JobRecord>>> {
+async fn next_of(tx: &Tx, lane: &str) -> StoreResult<Option<Arc<JobRecord>>> {
     let mut first = None;
     for (row, _) in tx.below(&JobRecord::of_lane(lane), JOB_LANE_AHEAD).await? {
         let job = tx.get::<JobRecord>(&JobRecord::named_by(&row)).await?;

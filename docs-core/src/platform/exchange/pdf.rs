@@ -292,7 +292,7 @@ impl Platform {
         self.upkeep(&enqueue).await.map_err(|error| match error.kind() {
             ErrorKind::Conflict => Error::new(
                 ErrorKind::Unavailable,
-                "too many PDF files of this space are being rendered; try again later",
+                "too many PDF files of this space or its organization are being rendered; try again later",
             ),
             _ => error,
         })
@@ -461,6 +461,9 @@ impl Operation for EnqueuePdf {
         let record: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
         let owner = record.map(|space| space.organization.to_string());
         let job = NewJob { owner, audience, ..self.work.about(&self.id, space, self.now)? };
+        if let Some(owner) = &job.owner {
+            jobs::require_room(tx, owner, job.kind).await?;
+        }
         jobs::enqueue(tx, now, job).await
     }
 }

@@ -130,6 +130,10 @@ pub const LIMITS: &[LimitGroup] = &[
                 "Recorded refusals of unsigned responses per minute and SAML provider",
                 saml::MOST_UNSIGNED as usize,
             ),
+            count(
+                "Unfinished jobs of one kind per organization",
+                crate::store::jobs::MAX_UNFINISHED as usize,
+            ),
             count("OpenAPI specifications of an organization", openapi_specs::MAX_SPECS as usize),
             count("Versions of an OpenAPI specification", openapi_specs::process::MAX_VERSIONS as usize),
             bytes("All files of an OpenAPI specification", crate::ports::MAX_SPEC_BYTES as u64),

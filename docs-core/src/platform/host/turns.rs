@@ -9,7 +9,7 @@ use std::{
 
 use tokio::sync::Notify;
 
-use crate::store::jobs::Skipped;
+use crate::store::jobs::{BusyOwner, JobClass};
 
 /// Number of workers of a platform, and of those that may be waiting for hosts.
 #[derive(Default)]
@@ -33,14 +33,14 @@ struct Counts {
 struct Running {
     all: usize,
     /// Those that wait for hosts.
-    waiting: usize,
+    remote: usize,
 }
 
 /// Counts a running job of an owner until it is dropped.
 pub(in crate::platform) struct Share<'t> {
     turns: &'t Turns,
     owner: String,
-    waits: bool,
+    class: JobClass,
 }
 
 /// Counts a worker until it is dropped.
@@ -80,29 +80,29 @@ impl Turns {
         self.claims.lock().await
     }
 
-    /// Returns the jobs of owners that use their shares. `kinds` are all kinds, `waiting` those that wait for hosts.
-    pub(in crate::platform) fn busy(&self, kinds: &[&'static str], waiting: &[&'static str]) -> Vec<Skipped> {
+    /// Returns the owners that use their shares.
+    pub(in crate::platform) fn busy(&self) -> Vec<BusyOwner> {
         let counts = self.counts();
         let of_all = counts.workers.saturating_sub(1).max(1);
-        let of_waiting = (counts.workers / 2).saturating_sub(1).max(1);
-        let skipped = counts.by.iter().filter_map(|(owner, running)| {
-            let kinds = match () {
-                () if running.all >= of_all => kinds,
-                () if running.waiting >= of_waiting => waiting,
+        let of_remote = (counts.workers / 2).saturating_sub(1).max(1);
+        let busy = counts.by.iter().filter_map(|(owner, running)| {
+            let classes: &[JobClass] = match () {
+                () if running.all >= of_all => &JobClass::ALL,
+                () if running.remote >= of_remote => &[JobClass::Remote],
                 () => return None,
             };
-            Some(Skipped { kinds: kinds.to_vec(), owner: Some(owner.clone()) })
+            Some(BusyOwner { owner: owner.clone(), classes })
         });
-        skipped.collect()
+        busy.collect()
     }
 
     /// Counts a running job.
-    pub(in crate::platform) fn share(&self, owner: &str, waits: bool) -> Share<'_> {
+    pub(in crate::platform) fn share(&self, owner: &str, class: JobClass) -> Share<'_> {
         let mut counts = self.counts();
         let running = counts.by.entry(owner.to_owned()).or_default();
         running.all += 1;
-        running.waiting += usize::from(waits);
-        Share { turns: self, owner: owner.to_owned(), waits }
+        running.remote += usize::from(class == JobClass::Remote);
+        Share { turns: self, owner: owner.to_owned(), class }
     }
 
     /// Waits until a turn is released.
@@ -117,6 +117,14 @@ impl Turns {
 }
 
 impl<'t> Reach<'t> {
+    /// Returns the classes of the jobs.
+    pub(in crate::platform) const fn classes(&self) -> &'static [JobClass] {
+        match self {
+            Self::All(_) => &JobClass::ALL,
+            Self::Rest => &[JobClass::Local],
+        }
+    }
+
     pub(in crate::platform) fn turn(self) -> Option<Turn<'t>> {
         match self {
             Self::All(turn) => turn,
@@ -130,7 +138,7 @@ impl Drop for Share<'_> {
         let mut counts = self.turns.counts();
         if let Some(running) = counts.by.get_mut(&self.owner) {
             running.all -= 1;
-            running.waiting -= usize::from(self.waits);
+            running.remote -= usize::from(self.class == JobClass::Remote);
             if running.all == 0 {
                 counts.by.remove(&self.owner);
             }
@@ -159,24 +167,22 @@ mod tests {
     fn an_owner_leaves_workers_to_others() {
         let turns = Turns::default();
         let _workers: Vec<_> = (0..4).map(|_| turns.worker()).collect();
-        let busy = || turns.busy(&["pdf", "import"], &["import"]);
-        assert_eq!(busy(), []);
-        let import = turns.share("org", true);
-        let skipped =
-            |kinds: &[&'static str]| Skipped { kinds: kinds.to_vec(), owner: Some("org".to_owned()) };
-        assert_eq!(busy(), [skipped(&["import"])], "one of the two that may wait for hosts");
-        let pdfs = [turns.share("org", false), turns.share("org", false)];
-        assert_eq!(busy(), [skipped(&["pdf", "import"])], "three of four");
-        let _other = turns.share("other", false);
-        assert_eq!(busy(), [skipped(&["pdf", "import"])]);
+        assert_eq!(turns.busy(), []);
+        let import = turns.share("org", JobClass::Remote);
+        let skipped = |classes| BusyOwner { owner: "org".to_owned(), classes };
+        assert_eq!(turns.busy(), [skipped(&[JobClass::Remote])], "one of the two that may wait for hosts");
+        let pdfs = [turns.share("org", JobClass::Local), turns.share("org", JobClass::Local)];
+        assert_eq!(turns.busy(), [skipped(&JobClass::ALL)], "three of four");
+        let _other = turns.share("other", JobClass::Local);
+        assert_eq!(turns.busy(), [skipped(&JobClass::ALL)]);
         drop((import, pdfs));
-        assert_eq!(busy(), []);
+        assert_eq!(turns.busy(), []);
     }
 
     #[test]
     fn a_single_worker_runs_jobs_of_any_owner() {
         let turns = Turns::default();
         let _worker = turns.worker();
-        assert_eq!(turns.busy(&["pdf"], &["import"]), []);
+        assert_eq!(turns.busy(), []);
     }
 }

@@ -26,7 +26,12 @@ use crate::{
         },
         search::Round,
     },
-    store::{FeedPos, jobs, records::JobRecord, topic},
+    store::{
+        FeedPos,
+        jobs::{self, JobClass},
+        records::JobRecord,
+        topic,
+    },
 };
 
 /// Maximum wait of an idle worker, in case a notification of the feed was lost.
@@ -178,26 +183,19 @@ impl Platform {
     /// Claims a job, runs it and finishes it.
     async fn work_once(&self, stopping: &Stopping, reach: Reach<'_>) -> Result<jobs::Claimed> {
         let turns = self.inner.memory.of::<Turns>();
-        let kinds: Vec<_> = JOB_KINDS.iter().map(|kind| kind.name).collect();
-        let waiting: Vec<_> =
-            JOB_KINDS.iter().filter(|kind| kind.waits_for_hosts).map(|kind| kind.name).collect();
         let claiming = turns.claim().await;
-        let mut but = match &reach {
+        let busy = match &reach {
             // A caller that is not a worker runs everything that is due.
             Reach::All(None) => Vec::new(),
-            Reach::All(Some(_)) | Reach::Rest => turns.busy(&kinds, &waiting),
+            Reach::All(Some(_)) | Reach::Rest => turns.busy(),
         };
-        if matches!(reach, Reach::Rest) {
-            but.push(jobs::Skipped { kinds: waiting, owner: None });
-        }
-        let claimed =
-            self.upkeep(&jobs::ClaimJob { now: self.now(), lease: self.inner.job_lease, but }).await?;
+        let (now, lease, classes) = (self.now(), self.inner.job_lease, reach.classes());
+        let claimed = self.upkeep(&jobs::ClaimJob { now, lease, classes, busy }).await?;
         if let jobs::Claimed::Job(id) = &claimed {
             let job: Option<Arc<JobRecord>> = self.read().await?.get(&JobRecord::at(id)).await?;
             let job = job.ok_or_else(|| Error::internal(format!("the claimed job {id} does not exist")))?;
-            let waits = JOB_KINDS.iter().any(|kind| kind.name == job.kind && kind.waits_for_hosts);
-            let _turn = reach.turn().filter(|_| waits);
-            let _share = job.owner.as_deref().map(|owner| turns.share(owner, waits));
+            let _turn = reach.turn().filter(|_| job.class == JobClass::Remote);
+            let _share = job.owner.as_deref().map(|owner| turns.share(owner, job.class));
             drop(claiming);
             self.run_job(JobRecord::clone(&job), stopping).await?;
         }

@@ -42,6 +42,30 @@ impl JobState {
     }
 }
 
+/// The class of a job. Workers can claim jobs of one class only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JobClass {
+    /// The job does not wait for external hosts.
+    #[default]
+    Local,
+    /// The job waits for external hosts, which may be slow.
+    Remote,
+}
+
+impl JobClass {
+    /// All classes.
+    pub const ALL: [Self; 2] = [Self::Local, Self::Remote];
+
+    /// The segment of the class in index rows.
+    const fn segment(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Remote => "remote",
+        }
+    }
+}
+
 /// The effect of a failed job that waits for a retry on the other jobs of its lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -66,6 +90,12 @@ pub struct JobRecord {
     /// The organization whose share of the workers the job uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
+    /// The class of the work.
+    #[serde(default)]
+    pub class: JobClass,
+    /// `true` if an earlier job of the same owner and class is queued. Claims do not consider the job.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub behind: bool,
     /// `true` if the job appears in the job list of its subject: work requested by a user, as opposed to maintenance.
     #[serde(default)]
     pub listed: bool,
@@ -152,6 +182,26 @@ impl JobRecord {
         KeyBuf::new("job.d")
     }
 
+    /// The index prefix of the jobs of a class that a claim considers, ordered by due time: running jobs, queued jobs
+    /// without owner, and the first queued job of each owner.
+    #[must_use]
+    pub fn claimable(class: JobClass) -> KeyBuf {
+        KeyBuf::new("job.c").part(class.segment())
+    }
+
+    /// The index prefix of the queued jobs of the same owner and class, ordered by due time; `None` without an owner.
+    #[must_use]
+    pub fn queue(&self) -> Option<KeyBuf> {
+        let owner = self.owner.as_ref()?;
+        Some(KeyBuf::new("job.o").part(owner).part(self.class.segment()))
+    }
+
+    /// The counter of the unfinished jobs of an owner and kind.
+    #[must_use]
+    pub fn unfinished_of(owner: &str, kind: &str) -> Key {
+        KeyBuf::new(COUNTERS).part(owner).part("unfinished").part(kind).key()
+    }
+
     /// The index prefix of the unfinished jobs of a lane, in order.
     #[must_use]
     pub fn of_lane(lane: &str) -> KeyBuf {
@@ -188,6 +238,12 @@ impl JobRecord {
         KeyBuf::new("job.e")
     }
 
+    /// The position of the job in the order in which claims consider jobs: that of its index rows.
+    #[must_use]
+    pub fn turn(&self) -> (Timestamp, &JobId) {
+        (self.due, &self.id)
+    }
+
     /// Returns `true` if the job has finished, successfully or not.
     #[must_use]
     pub const fn has_ended(&self) -> bool {
@@ -197,7 +253,7 @@ impl JobRecord {
 
 impl Indexed for JobRecord {
     const INDEXES: &'static [&'static str] =
-        &["job.d", "job.e", "job.f", "job.l", "job.q", "job.s", COUNTERS];
+        &["job.c", "job.d", "job.e", "job.f", "job.l", "job.o", "job.q", "job.s", COUNTERS];
     fn key(&self) -> Key {
         Self::at(&self.id)
     }
@@ -205,9 +261,18 @@ impl Indexed for JobRecord {
         let id = self.id.as_str();
         let unit = |row: KeyBuf| Row::Index(row.part(id).key(), Value::Unit);
         let mut rows = Vec::new();
-        // Jobs that wait in a lane have no due row: claims do not have to skip them, however many there are.
+        // Jobs that wait in a lane have no due row.
         if matches!(self.state, JobState::Queued | JobState::Running) {
             rows.push(unit(Self::due().time(self.due.time())));
+            if !self.behind {
+                rows.push(unit(Self::claimable(self.class).time(self.due.time())));
+            }
+        }
+        if let Some(queue) = self.queue().filter(|_| self.state == JobState::Queued) {
+            rows.push(unit(queue.time(self.due.time())));
+        }
+        if let Some(owner) = self.owner.as_ref().filter(|_| !self.has_ended()) {
+            rows.push(Row::Count(Self::unfinished_of(owner, &self.kind)));
         }
         if let Some(at) = self.ended_at {
             rows.push(unit(Self::ended().time(at.time())));

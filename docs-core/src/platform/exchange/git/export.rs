@@ -36,7 +36,7 @@ use crate::{
     ports::{Checkout, Commit, GitError, PushRequest, Signature},
     store::{
         Hash,
-        jobs::JobOutcome,
+        jobs::{JobClass, JobOutcome},
         records::{ContentPlaces, GitState, RevisionRecord, SpaceRecord, UserRecord},
     },
 };
@@ -55,7 +55,7 @@ const COMMITTER_EMAIL: &str = "git-export@docs-platform.invalid";
 
 impl Payload for ExportPayload {
     const KIND: &'static str = "git_export";
-    const WAITS_FOR_HOSTS: bool = true;
+    const CLASS: JobClass = JobClass::Remote;
 }
 
 #[async_trait]

@@ -24,14 +24,14 @@ use crate::{
     },
     ports::Checkout,
     store::{
-        jobs::JobOutcome,
+        jobs::{JobClass, JobOutcome},
         records::{GitState, SpaceRecord},
     },
 };
 
 impl Payload for ImportPayload {
     const KIND: &'static str = "git_import";
-    const WAITS_FOR_HOSTS: bool = true;
+    const CLASS: JobClass = JobClass::Remote;
 }
 
 #[async_trait]

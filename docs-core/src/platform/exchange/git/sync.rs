@@ -542,7 +542,9 @@ where
         let job = self.payload.about(&self.id, space, self.now)?;
         let audience = Audience::Subject { by: Some(self.payload.by.clone()), same: None };
         let lane = Some((lane(space), event_at));
-        let owner = Some(access.space().organization.to_string());
+        let owner = access.space().organization.to_string();
+        jobs::require_room(tx, &owner, job.kind).await?;
+        let owner = Some(owner);
         jobs::enqueue(tx, self.now, NewJob { owner, audience, lane, put_off: PutOff::Yields, ..job }).await
     }
 }

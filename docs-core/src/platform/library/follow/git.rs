@@ -9,7 +9,7 @@ use crate::{
     platform::jobs::{Payload, Urgency},
     store::{
         Hash, Tx,
-        jobs::{self, Audience, NewJob},
+        jobs::{self, Audience, JobClass, NewJob},
         records::{JobRecord, RevisionRecord, SpaceRecord},
     },
 };
@@ -112,7 +112,7 @@ pub(in crate::platform) struct RepositoryLook {
 
 impl Payload for RepositoryLook {
     const KIND: &'static str = "git_look";
-    const WAITS_FOR_HOSTS: bool = true;
+    const CLASS: JobClass = JobClass::Remote;
 }
 
 /// Enqueues the next check of a repository, if it is not enqueued yet. Its time and id are derived from the space and
@@ -140,5 +140,5 @@ pub(in crate::platform) async fn schedule(tx: &mut Tx, space: &SpaceRecord, now:
 
 impl Payload for SyncRun {
     const KIND: &'static str = "git_sync";
-    const WAITS_FOR_HOSTS: bool = true;
+    const CLASS: JobClass = JobClass::Remote;
 }

@@ -250,6 +250,12 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-core/tests/platform/job_states.rs::oldest_finished_jobs_beyond_the_limit_are_evicted",
             ).measured("jobs of a space"),
             bound(
+                "Unfinished jobs of one kind per organization",
+                "engine/docs-store/src/jobs.rs::MAX_UNFINISHED",
+                Beyond::Conflict,
+                "docs-core/tests/platform/jobs.rs::requests_above_the_jobs_of_an_organization_conflict",
+            ).within("jobs of a space"),
+            bound(
                 "Bytes of a job log",
                 "engine/docs-store/src/jobs/record.rs::MAX_LOG",
                 Beyond::Truncated,
