@@ -6,7 +6,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use crate::{
     Error, Result,
@@ -34,8 +34,7 @@ impl<'p> ChangeRequests<'p> {
     /// Lists the change requests of a space, newest first.
     #[boxed]
     pub async fn list(self, filter: &'p RequestFilter, page: &'p PageRequest) -> Result<Page<ChangeRequest>> {
-        let Self { caller, space } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, space) = self.parts();
         let tx = platform.read().await?;
         let access = access::space(&tx, actor, space).await?;
         let contributor = filter.contributor.as_ref().map(|user| user.parse::<UserId>());
@@ -77,8 +76,7 @@ impl<'p> ChangeRequests<'p> {
     /// `NotFound`; `Forbidden` without the role `edit`.
     #[boxed]
     pub async fn create(self, new: CreateChangeRequest) -> Result<ChangeRequest> {
-        let Self { caller, space } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, space) = self.parts();
         let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
             let operation = ChangeRequestCreation {
                 by: actor.require_user()?.clone(),
@@ -114,14 +112,8 @@ impl<'p> ChangeRequestHandle<'p> {
     pub async fn update(self, change: UpdateChangeRequest) -> Result<ChangeRequest> {
         let Self { caller, at: RequestRef { space, request: name } } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        let operation = ChangeRequestUpdate {
-            actor: actor.clone(),
-            space: space.clone(),
-            name: name.to_owned(),
-            change,
-            job: platform.id(),
-            now: platform.now(),
-        };
+        let (job, now) = (platform.id(), platform.now());
+        let operation = change_request_update(actor, space, name, &change, &job, now);
         platform.write_request(actor, &operation, space, name).await
     }
 
@@ -157,7 +149,8 @@ impl<'p> ChangeRequestHandle<'p> {
                 };
                 let result = if merged.is_clean() { MergeOutcome::Merge } else { MergeOutcome::Conflicts };
                 let done = MergeResult { revision: id.clone(), result, conflicts: shown_conflicts(&merged) };
-                let merge = MergeChangeRequest { actor: actor.clone(), at, revision, job: platform.id() };
+                let job = platform.id();
+                let merge = merge_change_request(actor, &at, &revision, &job);
                 platform.require_stored(storing)?;
                 let stored = platform.write_unless_moved(actor, &merge, || done.clone());
                 if let Some(done) = stored.await? {
@@ -207,7 +200,7 @@ impl<'p> ChangeRequestHandle<'p> {
                 };
                 let result = if merged.is_clean() { UpdateOutcome::Update } else { UpdateOutcome::Conflicts };
                 let done = UpdateResult { revision: id.clone(), result, conflicts: shown_conflicts(&merged) };
-                let pull = PullChangeRequest { actor: actor.clone(), at, revision };
+                let pull = pull_change_request(actor, &at, &revision);
                 platform.require_stored(storing)?;
                 let stored = platform.write_unless_moved(actor, &pull, || done.clone());
                 if let Some(done) = stored.await? {
@@ -482,103 +475,84 @@ pub(in crate::platform) async fn new_request(
     Ok(record)
 }
 
-struct ChangeRequestUpdate {
-    actor: Actor,
-    space: SpaceId,
-    name: String,
-    change: UpdateChangeRequest,
-    /// Id for the job that unblocks work waiting for the request.
-    job: JobId,
+/// Changes a change request; `job` unblocks work that waits for the request.
+#[operation("change_request_update")]
+async fn change_request_update(
+    tx: &mut Tx,
+    actor: &Actor,
+    space: &SpaceId,
+    name: &str,
+    change: &UpdateChangeRequest,
+    job: &JobId,
     now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for ChangeRequestUpdate {
-    type Out = ();
-    const NAME: &'static str = "change_request_update";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let access = access::space(tx, &self.actor, &self.space).await?;
-        access.require(SpaceAction::Edit)?;
-        let old = find(tx, &self.space, &self.name).await?;
-        require_own(&access, &self.actor, &old)?;
-        let mut new = ChangeRequestRecord::clone(&old);
-        if let Some(status) = self.change.status {
-            if old.status == ChangeRequestStatus::Merged {
-                return Err(Error::conflict("status: cannot change after a merge"));
-            }
-            new.status = status.into();
+) -> Result<()> {
+    let access = access::space(tx, actor, space).await?;
+    access.require(SpaceAction::Edit)?;
+    let old = find(tx, space, name).await?;
+    require_own(&access, actor, &old)?;
+    let mut new = ChangeRequestRecord::clone(&old);
+    if let Some(status) = change.status {
+        if old.status == ChangeRequestStatus::Merged {
+            return Err(Error::conflict("status: cannot change after a merge"));
         }
-        new.subject = self.change.subject.clone().unwrap_or(new.subject);
-        if new != *old {
-            new.updated_at = self.now.later_than(old.updated_at);
-            let new = tx.put(&*old, new)?;
-            if !is_living(new.status) {
-                git::settled(tx, access.space(), &new.id, self.job.clone(), self.now).await?;
-            }
-        }
-        Ok(())
+        new.status = status.into();
     }
-}
-
-/// Stores a merge; `Out` is `false` if one of the heads had moved.
-struct MergeChangeRequest {
-    actor: Actor,
-    at: Sides,
-    revision: RevisionRecord,
-    /// Id for the job that unblocks work waiting for the request.
-    job: JobId,
-}
-
-#[async_trait]
-impl Operation for MergeChangeRequest {
-    type Out = bool;
-    const NAME: &'static str = "change_request_merge";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let Some((proof, old)) = self.at.again(tx, &self.actor).await? else { return Ok(false) };
-        let now = self.revision.created_at;
-        move_head(tx, &proof, self.revision.clone()).await?;
-        let new = ChangeRequestRecord {
-            status: ChangeRequestStatus::Merged,
-            merged: Some(self.revision.id.clone()),
-            updated_at: now.later_than(old.updated_at),
-            ..ChangeRequestRecord::clone(&old)
-        };
+    new.subject = change.subject.clone().unwrap_or(new.subject);
+    if new != *old {
+        new.updated_at = now.later_than(old.updated_at);
         let new = tx.put(&*old, new)?;
-        git::settled(tx, proof.space(), &new.id, self.job.clone(), now).await?;
-        Ok(true)
+        if !is_living(new.status) {
+            git::settled(tx, access.space(), &new.id, job.clone(), now).await?;
+        }
     }
+    Ok(())
+}
+
+/// Stores a merge; `Out` is `false` if one of the heads had moved. `job` unblocks work that waits for the request.
+#[operation("change_request_merge")]
+async fn merge_change_request(
+    tx: &mut Tx,
+    actor: &Actor,
+    at: &Sides,
+    revision: &RevisionRecord,
+    job: &JobId,
+) -> Result<bool> {
+    let Some((proof, old)) = at.again(tx, actor).await? else { return Ok(false) };
+    let now = revision.created_at;
+    move_head(tx, &proof, revision.clone()).await?;
+    let new = ChangeRequestRecord {
+        status: ChangeRequestStatus::Merged,
+        merged: Some(revision.id.clone()),
+        updated_at: now.later_than(old.updated_at),
+        ..ChangeRequestRecord::clone(&old)
+    };
+    let new = tx.put(&*old, new)?;
+    git::settled(tx, proof.space(), &new.id, job.clone(), now).await?;
+    Ok(true)
 }
 
 /// Stores an update; `Out` is `false` if one of the heads had moved.
-struct PullChangeRequest {
-    actor: Actor,
-    at: Sides,
-    revision: RevisionRecord,
-}
-
-#[async_trait]
-impl Operation for PullChangeRequest {
-    type Out = bool;
-    const NAME: &'static str = "change_request_pull";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let Some((proof, old)) = self.at.again(tx, &self.actor).await? else { return Ok(false) };
-        let space = proof.space();
-        let new = ChangeRequestRecord {
-            head: self.revision.id.clone(),
-            root: self.revision.root,
-            ancestor: Some(space.head.clone()),
-            base_root: space.root,
-            updated_at: self.revision.created_at.later_than(old.updated_at),
-            ..ChangeRequestRecord::clone(&old)
-        };
-        tx.create(self.revision.clone());
-        feed_head(tx, &old);
-        tx.put(&*old, new)?;
-        Ok(true)
-    }
+#[operation("change_request_pull")]
+async fn pull_change_request(
+    tx: &mut Tx,
+    actor: &Actor,
+    at: &Sides,
+    revision: &RevisionRecord,
+) -> Result<bool> {
+    let Some((proof, old)) = at.again(tx, actor).await? else { return Ok(false) };
+    let space = proof.space();
+    let new = ChangeRequestRecord {
+        head: revision.id.clone(),
+        root: revision.root,
+        ancestor: Some(space.head.clone()),
+        base_root: space.root,
+        updated_at: revision.created_at.later_than(old.updated_at),
+        ..ChangeRequestRecord::clone(&old)
+    };
+    tx.create(revision.clone());
+    feed_head(tx, &old);
+    tx.put(&*old, new)?;
+    Ok(true)
 }
 
 #[cfg(test)]

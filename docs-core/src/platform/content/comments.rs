@@ -118,7 +118,7 @@ impl<'p> Comments<'p> {
             let thread = Thread { of: of.clone(), comment: record.id.clone() };
             let record = Arc::new(record);
             let pages = platform.pages_now(&commented, slice::from_ref(&record)).await?;
-            let post = write::CommentCreation { actor: actor.clone(), of: of.clone(), record };
+            let post = write::comment_creation(actor, of, &record);
             platform.write_comment(actor, &post, &thread, &pages).await
         });
         done.await
@@ -181,14 +181,14 @@ impl<'p> CommentHandle<'p> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
         let edit = write::Edit::new(change.body, &change.added_reactions, &change.removed_reactions)?;
-        let operation = write::CommentUpdate {
-            actor: actor.clone(),
-            by: actor.require_user()?.clone(),
-            thread: thread.clone(),
-            resolved: change.resolved,
-            edit,
-            now: platform.now(),
-        };
+        let operation = write::comment_update(
+            actor,
+            actor.require_user()?,
+            thread,
+            change.resolved,
+            &edit,
+            platform.now(),
+        );
         let (commented, record) = {
             let tx = platform.read().await?;
             let commented = CommentedContent::find(&tx, actor, &thread.of).await?;
@@ -210,12 +210,8 @@ impl<'p> CommentHandle<'p> {
     pub async fn delete(self) -> Result<bool> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
-        let operation = write::CommentDeletion {
-            actor: actor.clone(),
-            thread: thread.clone(),
-            now: platform.now(),
-            job: platform.id(),
-        };
+        let (now, job) = (platform.now(), platform.id());
+        let operation = write::comment_deletion(actor, thread, now, &job);
         Error::existed(platform.write(actor, &operation).await)
     }
 
@@ -256,13 +252,9 @@ impl<'p> CommentHandle<'p> {
         let done =
             platform.once(actor, Right::Space(thread.of.space.clone(), SpaceAction::Comment), async move {
                 let text = text_of(&new.body, "body")?;
-                let operation = write::ReplyCreation {
-                    actor: actor.clone(),
-                    thread: thread.clone(),
-                    id: platform.id(),
-                    posted: platform.posted(actor.require_user()?, text),
-                };
-                let of = ReplyLookup { thread, id: &operation.id, format };
+                let (id, posted) = (&platform.id(), platform.posted(actor.require_user()?, text));
+                let operation = write::reply_creation(actor, thread, id, &posted);
+                let of = ReplyLookup { thread, id, format };
                 platform
                     .write_and_show(actor, &operation, |done| {
                         Box::pin(platform.reply_seen(done.tx, actor, of))
@@ -277,8 +269,7 @@ impl<'p> ReplyHandle<'p> {
     /// Reads a reply.
     #[boxed]
     pub async fn get(self, format: ContentFormat) -> Result<CommentReply> {
-        let Self { caller, reply: id, .. } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, _, _, id) = self.parts();
         let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
         let tx = platform.read().await?;
         platform.reply_seen(&tx, actor, ReplyLookup { thread, id, format }).await
@@ -290,18 +281,11 @@ impl<'p> ReplyHandle<'p> {
     /// Same as [`CommentHandle::update`](crate::platform::CommentHandle::update).
     #[boxed]
     pub async fn update(self, change: UpdateCommentReply) -> Result<CommentReply> {
-        let Self { caller, reply: id, .. } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, _, _, id) = self.parts();
         let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
         let edit = write::Edit::new(change.body, &change.added_reactions, &change.removed_reactions)?;
-        let operation = write::ReplyUpdate {
-            actor: actor.clone(),
-            by: actor.require_user()?.clone(),
-            thread: thread.clone(),
-            id: id.clone(),
-            edit,
-            now: platform.now(),
-        };
+        let by = actor.require_user()?;
+        let operation = write::reply_update(actor, by, thread, id, &edit, platform.now());
         let of = ReplyLookup { thread, id, format: ContentFormat::default() };
         platform
             .change_and_show(actor, &operation, |done| Box::pin(platform.reply_seen(done.tx, actor, of)))
@@ -314,10 +298,9 @@ impl<'p> ReplyHandle<'p> {
     /// `Forbidden` unless the actor posted it or has the role `create`.
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
-        let Self { caller, reply: id, .. } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, _, _, id) = self.parts();
         let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
-        let operation = write::ReplyDeletion { actor: actor.clone(), thread: thread.clone(), id: id.clone() };
+        let operation = write::reply_deletion(actor, thread, id);
         Error::existed(platform.write(actor, &operation).await)
     }
 }

@@ -11,8 +11,7 @@ pub(in crate::platform) mod upload;
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use self::plan::Plan;
 use crate::{
@@ -40,7 +39,7 @@ use crate::{
     },
     policy::SpaceAction,
     store::{
-        Operation, Tx,
+        Tx,
         records::{ChangeRequestRecord, RevisionRecord, SpaceRecord},
     },
 };
@@ -103,8 +102,7 @@ impl<'p> ChangeRequestHandle<'p> {
                 let record =
                     RevisionRecord::new(revision.clone(), space.clone(), edited.root, now, by.clone());
                 let record = RevisionRecord { parents, ..record };
-                let apply =
-                    ApplyEdits { actor: actor.clone(), by: by.clone(), request, revision: record, now };
+                let apply = apply_edits(actor, &by, &request, &record, now);
                 platform.require_stored(plan.storing)?;
                 let done = platform.write_and_show(actor, &apply, |done| match done.out {
                     true => {
@@ -243,37 +241,31 @@ fn check_counts(update: &UpdateContent) -> Result<()> {
 }
 
 /// Makes an edited revision the head of the request; `Out` is `false` if the head has changed.
-pub(in crate::platform) struct ApplyEdits {
-    pub(in crate::platform) actor: Actor,
-    pub(in crate::platform) by: UserId,
-    pub(in crate::platform) request: Arc<ChangeRequestRecord>,
-    pub(in crate::platform) revision: RevisionRecord,
-    pub(in crate::platform) now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for ApplyEdits {
-    type Out = bool;
-    const NAME: &'static str = "change_request_edit";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let space = &self.request.space;
-        access::space(tx, &self.actor, space).await?.require(SpaceAction::Edit)?;
-        let old = find(tx, space, self.request.id.as_str()).await?;
-        require_living(&old)?;
-        if old.head != self.request.head {
-            return Ok(false);
-        }
-        let mut new = ChangeRequestRecord {
-            head: self.revision.id.clone(),
-            root: self.revision.root,
-            updated_at: self.now.later_than(old.updated_at),
-            ..ChangeRequestRecord::clone(&old)
-        };
-        new.contribute(&self.by, self.now);
-        tx.create(self.revision.clone());
-        feed_head(tx, &old);
-        tx.put(&*old, new)?;
-        Ok(true)
+#[operation("change_request_edit")]
+pub(in crate::platform) async fn apply_edits(
+    tx: &mut Tx,
+    actor: &Actor,
+    by: &UserId,
+    request: &ChangeRequestRecord,
+    revision: &RevisionRecord,
+    now: Timestamp,
+) -> Result<bool> {
+    let space = &request.space;
+    access::space(tx, actor, space).await?.require(SpaceAction::Edit)?;
+    let old = find(tx, space, request.id.as_str()).await?;
+    require_living(&old)?;
+    if old.head != request.head {
+        return Ok(false);
     }
+    let mut new = ChangeRequestRecord {
+        head: revision.id.clone(),
+        root: revision.root,
+        updated_at: now.later_than(old.updated_at),
+        ..ChangeRequestRecord::clone(&old)
+    };
+    new.contribute(by, now);
+    tx.create(revision.clone());
+    feed_head(tx, &old);
+    tx.put(&*old, new)?;
+    Ok(true)
 }

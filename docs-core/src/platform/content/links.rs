@@ -55,8 +55,7 @@ impl<'p> SpaceHandle<'p> {
     /// first page.
     #[boxed]
     pub async fn list_links(self, status: Option<LinkStatus>, page: &'p PageRequest) -> Result<LinkList> {
-        let Self { caller, space } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, space) = self.parts();
         let of = ContentOf::space(space.clone());
         let listing = platform.open(actor, &of, list_identities::links(status), page).await?;
         platform.list(actor, listing, None, status).await

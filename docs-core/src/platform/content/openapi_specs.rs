@@ -14,7 +14,7 @@ mod source;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 use serde::{Deserialize, Serialize};
 
 pub use self::detail::{
@@ -38,7 +38,7 @@ use crate::{
     },
     policy::{OrgAccess, OrgAction},
     store::{
-        Entity as _, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx,
+        Entity as _, Key, ListSpec, Lister, Page, PageRequest, Tx,
         jobs::{self, NewJob},
         records::{OpenApiSpecRecord, OpenApiSpecVersionRecord, StoredSpecSource, linked_id},
     },
@@ -54,8 +54,7 @@ impl<'p> OpenApiSpecs<'p> {
     /// `Forbidden` for guests.
     #[boxed]
     pub async fn list(self, page: &'p PageRequest) -> Result<Page<OpenApiSpec>> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         let access = access::org(&tx, actor, org).await?;
         access.require(OrgAction::ReadSpecs)?;
@@ -89,19 +88,17 @@ impl<'p> OpenApiSpecs<'p> {
     /// ```
     #[boxed]
     pub async fn create(self, new: CreateOpenApiSpec) -> Result<OpenApiSpec> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let done = platform.once(actor, Right::Org(org.clone(), OrgAction::CreateContent), async move {
             platform.require_spec_writer(actor, org).await?;
             let (id, storing) = (platform.id(), platform.storing());
             let source = platform.stored_source(&id, new.source).await?;
             let record = platform.new_spec(actor, org, id, new.slug, source);
-            let slug = record.slug.clone();
             platform.require_stored(storing)?;
-            let create = SpecCreation { actor: actor.clone(), record };
+            let create = spec_creation(actor, &record);
             platform
                 .write_and_show(actor, &create, |done| {
-                    Box::pin(platform.spec_seen(done.tx, actor, org, slug.as_str()))
+                    Box::pin(platform.spec_seen(done.tx, actor, org, record.slug.as_str()))
                 })
                 .await
         });
@@ -117,8 +114,7 @@ impl<'p> OpenApiSpecHandle<'p> {
     /// `Forbidden` for guests.
     #[boxed]
     pub async fn get(self) -> Result<OpenApiSpec> {
-        let Self { caller, org, slug } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, slug) = self.parts();
         let tx = platform.read().await?;
         platform.spec_seen(&tx, actor, org, slug).await
     }
@@ -132,8 +128,7 @@ impl<'p> OpenApiSpecHandle<'p> {
     /// specifications.
     #[boxed]
     pub async fn put(self, put: PutOpenApiSpec) -> Result<OpenApiSpec> {
-        let Self { caller, org, slug } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, slug) = self.parts();
         platform.require_spec_writer(actor, org).await?;
         let slug = OpenApiSpecSlug::new(slug).map_err(|error| Error::invalid("specSlug", error))?;
         // The storage area of the text depends on the specification's id, which changes if it is concurrently
@@ -145,9 +140,9 @@ impl<'p> OpenApiSpecHandle<'p> {
             let source = platform.stored_source(&id, put.source.clone()).await?;
             let record = platform.new_spec(actor, org, id, slug.clone(), source);
             platform.require_stored(storing)?;
-            let put = SpecPut { actor: actor.clone(), record };
+            let put = spec_put(actor, &record);
             let done = platform.change_and_show(actor, &put, |done| {
-                Box::pin(platform.spec_seen(done.tx, actor, org, put.record.slug.as_str()))
+                Box::pin(platform.spec_seen(done.tx, actor, org, record.slug.as_str()))
             });
             match done.await {
                 Err(error) if error.message() == ANOTHER => {}
@@ -164,15 +159,8 @@ impl<'p> OpenApiSpecHandle<'p> {
     /// `Forbidden` without the role `create` in the organization.
     #[boxed]
     pub async fn update(self, change: UpdateOpenApiSpec) -> Result<OpenApiSpec> {
-        let Self { caller, org, slug } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
-        let update = SpecChange {
-            actor: actor.clone(),
-            org: org.clone(),
-            slug: slug.to_owned(),
-            visibility: change.visibility,
-            now: platform.now(),
-        };
+        let (platform, ref actor, org, slug) = self.parts();
+        let update = spec_change(actor, org, slug, change.visibility, platform.now());
         platform
             .change_and_show(actor, &update, |done| Box::pin(platform.spec_seen(done.tx, actor, org, slug)))
             .await
@@ -187,15 +175,9 @@ impl<'p> OpenApiSpecHandle<'p> {
     /// `Forbidden` without the role `create` in the organization.
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
-        let Self { caller, org, slug } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
-        let deletion = SpecDeletion {
-            actor: actor.clone(),
-            org: org.clone(),
-            slug: slug.to_owned(),
-            now: platform.now(),
-            job: platform.id(),
-        };
+        let (platform, ref actor, org, slug) = self.parts();
+        let (now, job) = (platform.now(), platform.id());
+        let deletion = spec_deletion(actor, org, slug, now, &job);
         let done =
             platform.change(actor, &deletion, |seen| Box::pin(platform.spec_seen(seen.tx, actor, org, slug)));
         Error::existed(done.await)
@@ -208,8 +190,7 @@ impl<'p> OpenApiSpecHandle<'p> {
     /// `Forbidden` for guests.
     #[boxed]
     pub async fn list_versions(self, page: &'p PageRequest) -> Result<Page<OpenApiSpecVersion>> {
-        let Self { caller, org, slug } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, slug) = self.parts();
         let tx = platform.read().await?;
         let (_, spec) = read_spec(&tx, actor, org, slug).await?;
         let list = OpenApiSpecVersionRecord::of_spec(&spec.id);
@@ -424,110 +405,72 @@ async fn enqueue(tx: &mut Tx, spec: &OpenApiSpecRecord, now: Timestamp) -> Resul
     jobs::enqueue(tx, now, NewJob { owner: Some(spec.organization.to_string()), ..job }).await
 }
 
-struct SpecCreation {
-    actor: Actor,
-    record: OpenApiSpecRecord,
+#[operation(
+    "openapi_spec_create",
+    taken = |_| Error::conflict("slug: is in use by another OpenAPI specification of the organization")
+)]
+async fn spec_creation(tx: &mut Tx, actor: &Actor, record: &OpenApiSpecRecord) -> Result<()> {
+    access::org(tx, actor, &record.organization).await?.require(OrgAction::CreateContent)?;
+    create(tx, record).await
 }
 
-#[async_trait]
-impl Operation for SpecCreation {
-    type Out = ();
-    const NAME: &'static str = "openapi_spec_create";
-
-    fn taken(&self, _: &Key) -> Error {
-        Error::conflict("slug: is in use by another OpenAPI specification of the organization")
+/// Replaces the source of a specification, or creates the specification as `record`.
+#[operation("openapi_spec_put", taken = |_| Error::conflict(ANOTHER))]
+async fn spec_put(tx: &mut Tx, actor: &Actor, record: &OpenApiSpecRecord) -> Result<()> {
+    let org = &record.organization;
+    access::org(tx, actor, org).await?.require(OrgAction::CreateContent)?;
+    let Some(old) = find(tx, org, record.slug.as_str()).await? else {
+        // The text was stored for a specification that no longer exists.
+        return create(tx, record).await;
+    };
+    if old.id != record.id {
+        return Err(Error::conflict(ANOTHER));
     }
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        access::org(tx, &self.actor, &self.record.organization).await?.require(OrgAction::CreateContent)?;
-        create(tx, &self.record).await
-    }
-}
-
-/// Replaces the source of a specification, or creates the specification.
-struct SpecPut {
-    actor: Actor,
-    /// The record to store if the specification is new.
-    record: OpenApiSpecRecord,
-}
-
-#[async_trait]
-impl Operation for SpecPut {
-    type Out = ();
-    const NAME: &'static str = "openapi_spec_put";
-
-    fn taken(&self, _: &Key) -> Error {
-        Error::conflict(ANOTHER)
-    }
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let org = &self.record.organization;
-        access::org(tx, &self.actor, org).await?.require(OrgAction::CreateContent)?;
-        let Some(old) = find(tx, org, self.record.slug.as_str()).await? else {
-            // The text was stored for a specification that no longer exists.
-            return create(tx, &self.record).await;
-        };
-        if old.id != self.record.id {
-            return Err(Error::conflict(ANOTHER));
-        }
-        let new = OpenApiSpecRecord {
-            source: self.record.source.clone(),
-            round: old.round + 1,
-            state: SpecProcessingState::Pending,
-            updated_at: self.record.created_at,
-            ..OpenApiSpecRecord::clone(&old)
-        };
-        let new = tx.put(&*old, new)?;
-        enqueue(tx, &new, self.record.created_at).await
-    }
+    let new = OpenApiSpecRecord {
+        source: record.source.clone(),
+        round: old.round + 1,
+        state: SpecProcessingState::Pending,
+        updated_at: record.created_at,
+        ..OpenApiSpecRecord::clone(&old)
+    };
+    let new = tx.put(&*old, new)?;
+    enqueue(tx, &new, record.created_at).await
 }
 
 /// Changes the visibility of a specification.
-struct SpecChange {
-    actor: Actor,
-    org: OrgId,
-    slug: String,
+#[operation("openapi_spec_update")]
+async fn spec_change(
+    tx: &mut Tx,
+    actor: &Actor,
+    org: &OrgId,
+    slug: &str,
     visibility: SpecVisibility,
     now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for SpecChange {
-    type Out = ();
-    const NAME: &'static str = "openapi_spec_update";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (access, old) = read_spec(tx, &self.actor, &self.org, &self.slug).await?;
-        access.require(OrgAction::CreateContent)?;
-        if old.visibility != self.visibility {
-            let (visibility, updated_at) = (self.visibility, self.now);
-            tx.put(&*old, OpenApiSpecRecord { visibility, updated_at, ..OpenApiSpecRecord::clone(&old) })?;
-        }
-        Ok(())
+) -> Result<()> {
+    let (access, old) = read_spec(tx, actor, org, slug).await?;
+    access.require(OrgAction::CreateContent)?;
+    if old.visibility != visibility {
+        let new = OpenApiSpecRecord { visibility, updated_at: now, ..OpenApiSpecRecord::clone(&old) };
+        tx.put(&*old, new)?;
     }
+    Ok(())
 }
 
 /// Deletes a specification. A job removes its versions in batches.
-struct SpecDeletion {
-    actor: Actor,
-    org: OrgId,
-    slug: String,
+#[operation("openapi_spec_delete")]
+async fn spec_deletion(
+    tx: &mut Tx,
+    actor: &Actor,
+    org: &OrgId,
+    slug: &str,
     now: Timestamp,
-    job: JobId,
-}
-
-#[async_trait]
-impl Operation for SpecDeletion {
-    type Out = ();
-    const NAME: &'static str = "openapi_spec_delete";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (access, old) = read_spec(tx, &self.actor, &self.org, &self.slug).await?;
-        access.require(OrgAction::CreateContent)?;
-        tx.delete(&*old);
-        let purge = PurgeSpec { spec: old.id.clone() };
-        jobs::enqueue(tx, self.now, purge.about(&self.job, &old.id, self.now)?).await
-    }
+    job: &JobId,
+) -> Result<()> {
+    let (access, old) = read_spec(tx, actor, org, slug).await?;
+    access.require(OrgAction::CreateContent)?;
+    tx.delete(&*old);
+    let purge = PurgeSpec { spec: old.id.clone() };
+    jobs::enqueue(tx, now, purge.about(job, &old.id, now)?).await
 }
 
 /// The job that removes the versions of a deleted specification. A later garbage collection removes their objects.

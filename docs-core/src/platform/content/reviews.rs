@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use crate::{
     Error, ErrorKind, Result,
@@ -40,8 +40,7 @@ impl<'p> ChangeRequestHandle<'p> {
     /// Lists all submitted reviews of a change request, newest first, including several by the same reviewer.
     #[boxed]
     pub async fn list_reviews(self, format: ContentFormat, page: &'p PageRequest) -> Result<Page<Review>> {
-        let Self { caller, at: of } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, of) = self.parts();
         let tx = platform.read().await?;
         let commented =
             CommentedContent::find(&tx, actor, &ContentOf::request(of.space.clone(), of.request)).await?;
@@ -71,21 +70,14 @@ impl<'p> ChangeRequestHandle<'p> {
     /// empty comment.
     #[boxed]
     pub async fn submit_review(self, new: SubmitReview) -> Result<Review> {
-        let Self { caller, at: of } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, of) = self.parts();
         let done = platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Review), async move {
             let by = actor.require_user()?;
             let text = new.comment.map(|comment| text_of(&comment, "comment")).transpose()?;
-            let operation = ReviewSubmission {
-                actor: actor.clone(),
-                by: by.clone(),
-                of: ContentOf::request(of.space.clone(), of.request),
-                id: platform.id(),
-                status: new.status,
-                comment: text.map(|text| (platform.id(), platform.posted(by, text))),
-                now: platform.now(),
-            };
-            let (of, id) = (&operation.of, &operation.id);
+            let (of, id) = (&ContentOf::request(of.space.clone(), of.request), &platform.id());
+            let comment = text.map(|text| (platform.id(), platform.posted(by, text)));
+            let (comment, now) = (comment.as_ref(), platform.now());
+            let operation = review_submission(actor, by, of, id, new.status, comment, now);
             platform
                 .write_and_show(actor, &operation, |done| {
                     Box::pin(platform.review_seen(done.tx, actor, of, id))
@@ -98,8 +90,7 @@ impl<'p> ChangeRequestHandle<'p> {
     /// Lists the users with a pending request to review a change request, in the order in which they were requested.
     #[boxed]
     pub async fn list_requested_reviewers(self, page: &'p PageRequest) -> Result<Page<RequestedReviewer>> {
-        let Self { caller, at: of } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, of) = self.parts();
         let tx = platform.read().await?;
         let access = access::space(&tx, actor, of.space).await?;
         let request = find(&tx, of.space, of.request).await?;
@@ -122,8 +113,7 @@ impl<'p> ChangeRequestHandle<'p> {
     /// space's content.
     #[boxed]
     pub async fn request_reviewers(self, new: RequestReviewers) -> Result<RequestedReviewers> {
-        let Self { caller, at: of } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, of) = self.parts();
         let done = platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
             let users = distinct(&new.users)?;
             let operation = RequestReviews {
@@ -153,14 +143,8 @@ impl<'p> ChangeRequestHandle<'p> {
     /// `Forbidden` without the role `edit`.
     #[boxed]
     pub async fn remove_requested_reviewer(self, user: &'p UserId) -> Result<bool> {
-        let Self { caller, at: of } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
-        let operation = CancelReviewRequest {
-            actor: actor.clone(),
-            space: of.space.clone(),
-            request: of.request.to_owned(),
-            user: user.clone(),
-        };
+        let (platform, ref actor, of) = self.parts();
+        let operation = cancel_review_request(actor, of.space, of.request, user);
         match platform.write(actor, &operation).await {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             done => done,
@@ -170,8 +154,7 @@ impl<'p> ChangeRequestHandle<'p> {
     /// Lists the users who changed a change request, in the order of their first change.
     #[boxed]
     pub async fn list_contributors(self) -> Result<Page<Contributor>> {
-        let Self { caller, at: of } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, of) = self.parts();
         let tx = platform.read().await?;
         let access = access::space(&tx, actor, of.space).await?;
         let request = find(&tx, of.space, of.request).await?;
@@ -329,54 +312,48 @@ fn request_of(commented: &CommentedContent) -> Result<&Arc<ChangeRequestRecord>>
     commented.request.as_ref().ok_or_else(|| Error::not_found("change request"))
 }
 
-struct ReviewSubmission {
-    actor: Actor,
-    by: UserId,
-    of: ContentOf,
-    id: ReviewId,
+#[operation("review_submit")]
+async fn review_submission(
+    tx: &mut Tx,
+    actor: &Actor,
+    by: &UserId,
+    of: &ContentOf,
+    id: &ReviewId,
     status: ReviewStatus,
-    comment: Option<(CommentId, Posted)>,
+    comment: Option<&(CommentId, Posted)>,
     now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for ReviewSubmission {
-    type Out = ();
-    const NAME: &'static str = "review_submit";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let commented = CommentedContent::find(tx, &self.actor, &self.of).await?;
-        commented.access.require(SpaceAction::Review)?;
-        let request = request_of(&commented)?;
-        require_living(request)?;
-        let key = RequestedReviewerRecord::at(&request.id, &self.by);
-        let asked: Option<Arc<RequestedReviewerRecord>> = tx.get(&key).await?;
-        if let Some(asked) = &asked {
-            tx.delete(&**asked);
-        }
-        if let Some((id, posted)) = &self.comment {
-            tx.create(CommentRecord {
-                id: id.clone(),
-                scope: commented.scope(),
-                posted: posted.clone(),
-                resolved: None,
-                revision: request.head.clone(),
-                target: None,
-                review: Some(self.id.clone()),
-            });
-        }
-        tx.create(ReviewRecord {
-            id: self.id.clone(),
-            request: request.id.clone(),
-            revision: request.head.clone(),
-            reviewer: self.by.clone(),
-            requested_by: asked.map(|asked| asked.requested_by.clone()),
-            status: self.status,
-            comment: self.comment.as_ref().map(|(id, _)| id.clone()),
-            created_at: self.now,
-        });
-        Ok(())
+) -> Result<()> {
+    let commented = CommentedContent::find(tx, actor, of).await?;
+    commented.access.require(SpaceAction::Review)?;
+    let request = request_of(&commented)?;
+    require_living(request)?;
+    let key = RequestedReviewerRecord::at(&request.id, by);
+    let asked: Option<Arc<RequestedReviewerRecord>> = tx.get(&key).await?;
+    if let Some(asked) = &asked {
+        tx.delete(&**asked);
     }
+    if let Some((comment, posted)) = comment {
+        tx.create(CommentRecord {
+            id: comment.clone(),
+            scope: commented.scope(),
+            posted: posted.clone(),
+            resolved: None,
+            revision: request.head.clone(),
+            target: None,
+            review: Some(id.clone()),
+        });
+    }
+    tx.create(ReviewRecord {
+        id: id.clone(),
+        request: request.id.clone(),
+        revision: request.head.clone(),
+        reviewer: by.clone(),
+        requested_by: asked.map(|asked| asked.requested_by.clone()),
+        status,
+        comment: comment.map(|(comment, _)| comment.clone()),
+        created_at: now,
+    });
+    Ok(())
 }
 
 struct RequestReviews {
@@ -459,27 +436,21 @@ impl Operation for RequestReviews {
 }
 
 /// Withdraws a review request; `Out` is `true` if there was one.
-struct CancelReviewRequest {
-    actor: Actor,
-    space: SpaceId,
-    request: String,
-    user: UserId,
-}
-
-#[async_trait]
-impl Operation for CancelReviewRequest {
-    type Out = bool;
-    const NAME: &'static str = "reviewer_unask";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        access::space(tx, &self.actor, &self.space).await?.require(SpaceAction::Edit)?;
-        let request = find(tx, &self.space, &self.request).await?;
-        require_living(&request)?;
-        let key = RequestedReviewerRecord::at(&request.id, &self.user);
-        let asked: Option<Arc<RequestedReviewerRecord>> = tx.get(&key).await?;
-        if let Some(asked) = &asked {
-            tx.delete(&**asked);
-        }
-        Ok(asked.is_some())
+#[operation("reviewer_unask")]
+async fn cancel_review_request(
+    tx: &mut Tx,
+    actor: &Actor,
+    space: &SpaceId,
+    request: &str,
+    user: &UserId,
+) -> Result<bool> {
+    access::space(tx, actor, space).await?.require(SpaceAction::Edit)?;
+    let request = find(tx, space, request).await?;
+    require_living(&request)?;
+    let key = RequestedReviewerRecord::at(&request.id, user);
+    let asked: Option<Arc<RequestedReviewerRecord>> = tx.get(&key).await?;
+    if let Some(asked) = &asked {
+        tx.delete(&**asked);
     }
+    Ok(asked.is_some())
 }

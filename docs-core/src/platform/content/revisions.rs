@@ -2,8 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use crate::{
     Error, Result,
@@ -19,7 +18,7 @@ use crate::{
     },
     policy::SpaceAction,
     store::{
-        Key, ListIdentity, ListSpec, Lister, Operation, Page, PageRequest, Tx, id_of,
+        Key, ListIdentity, ListSpec, Lister, Page, PageRequest, Tx, id_of,
         records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord},
     },
 };
@@ -30,8 +29,7 @@ impl<'p> Revisions<'p> {
     /// Revisions of change requests are not included; they are represented by the revision that merged them.
     #[boxed]
     pub async fn list(self, page: &'p PageRequest) -> Result<Page<RevisionSummary>> {
-        let Self { caller, space } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, space) = self.parts();
         let tx = platform.read().await?;
         let access = access::space(&tx, actor, space).await?;
         let (prefix, identity) = (RevisionRecord::history_of(space), ListIdentity::new(tag::REVISIONS));
@@ -56,21 +54,13 @@ impl<'p> Revisions<'p> {
     /// locked, for a revision that was never the live content, and for one with the current content.
     #[boxed]
     pub async fn rollback(self, revision: &'p RevisionId) -> Result<RevisionSummary> {
-        let Self { caller, space } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, space) = self.parts();
         let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
-            let operation = SpaceRollback {
-                actor: actor.clone(),
-                by: actor.require_user()?.clone(),
-                space: space.clone(),
-                to: revision.clone(),
-                id: platform.id(),
-                now: platform.now(),
-            };
-            let (at, id) = (space, &operation.id);
+            let (by, id) = (actor.require_user()?, &platform.id());
+            let operation = space_rollback(actor, by, space, revision, id, platform.now());
             platform
                 .write_and_show(actor, &operation, |done| {
-                    Box::pin(platform.summary_seen(done.tx, actor, at, id))
+                    Box::pin(platform.summary_seen(done.tx, actor, space, id))
                 })
                 .await
         });
@@ -168,42 +158,34 @@ pub(in crate::platform) async fn find(
     record.ok_or_else(|| Error::not_found("revision"))
 }
 
-/// Makes a new revision with the content of an earlier one the live content.
-struct SpaceRollback {
-    actor: Actor,
-    by: UserId,
-    space: SpaceId,
-    /// The revision to roll back to.
-    to: RevisionId,
-    /// The id of the new revision.
-    id: RevisionId,
+/// Makes a new revision with the id `id` and the content of `to` the live content.
+#[operation("space_rollback")]
+async fn space_rollback(
+    tx: &mut Tx,
+    actor: &Actor,
+    by: &UserId,
+    space: &SpaceId,
+    to: &RevisionId,
+    id: &RevisionId,
     now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for SpaceRollback {
-    type Out = ();
-    const NAME: &'static str = "space_rollback";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let proof = access::space(tx, &self.actor, &self.space).await?.require(SpaceAction::Edit)?;
-        let to = find(tx, &self.space, &self.to).await?;
-        require_live(&proof)?;
-        let space = proof.space();
-        if to.number.is_none() {
-            return Err(Error::conflict(
-                "the revision was never live content of the space; choose a live revision",
-            ));
-        }
-        if to.root == space.root {
-            return Err(Error::conflict("the space already has the content of this revision"));
-        }
-        let revision = RevisionRecord {
-            parents: vec![space.head.clone()],
-            kind: RevisionKind::Rollback(to.id.clone()),
-            conflicts: to.conflicts.clone(),
-            ..RevisionRecord::new(self.id.clone(), self.space.clone(), to.root, self.now, self.by.clone())
-        };
-        move_head(tx, &proof, revision).await
+) -> Result<()> {
+    let proof = access::space(tx, actor, space).await?.require(SpaceAction::Edit)?;
+    let to = find(tx, space, to).await?;
+    require_live(&proof)?;
+    let live = proof.space();
+    if to.number.is_none() {
+        return Err(Error::conflict(
+            "the revision was never live content of the space; choose a live revision",
+        ));
     }
+    if to.root == live.root {
+        return Err(Error::conflict("the space already has the content of this revision"));
+    }
+    let revision = RevisionRecord {
+        parents: vec![live.head.clone()],
+        kind: RevisionKind::Rollback(to.id.clone()),
+        conflicts: to.conflicts.clone(),
+        ..RevisionRecord::new(id.clone(), space.clone(), to.root, now, by.clone())
+    };
+    move_head(tx, &proof, revision).await
 }

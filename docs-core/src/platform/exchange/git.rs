@@ -5,8 +5,7 @@ mod import;
 pub(in crate::platform) mod setting;
 pub(in crate::platform) mod sync;
 
-use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 pub use self::setting::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer};
 use self::sync::{EnqueueGitSync, SyncPayload, SyncRequest, check_shown, check_url, git_error, path_error};
@@ -26,7 +25,7 @@ use crate::{
     },
     policy::SpaceAction,
     store::{
-        Operation, Tx,
+        Tx,
         records::{GitState, SpaceRecord},
     },
 };
@@ -121,8 +120,7 @@ impl<'p> SpaceHandle<'p> {
     /// `NotFound`, also for a space that was never in sync with a repository.
     #[boxed]
     pub async fn git_info(self) -> Result<GitSync> {
-        let Self { caller, space } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, space) = self.parts();
         let tx = platform.read().await?;
         let access = access::space(&tx, actor, space).await?;
         let git = access.space().git.as_ref();
@@ -136,39 +134,27 @@ impl<'p> SpaceHandle<'p> {
     /// `Forbidden` without the role `create`.
     #[boxed]
     pub async fn remove_legacy_git_installation(self) -> Result<()> {
-        let Self { caller, space } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
-        let operation = RemoveLegacyInstallation { actor: actor.clone(), space: space.clone() };
+        let (platform, ref actor, space) = self.parts();
+        let operation = remove_legacy_installation(actor, space);
         platform.write(actor, &operation).await
     }
 }
 
-struct RemoveLegacyInstallation {
-    actor: Actor,
-    space: SpaceId,
-}
-
-#[async_trait]
-impl Operation for RemoveLegacyInstallation {
-    type Out = ();
-    const NAME: &'static str = "git_legacy_installation_removed";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        // A missing space has no installation.
-        let access = match access::space(tx, &self.actor, &self.space).await {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-            access => access?,
-        };
-        let proof = access.require(SpaceAction::Manage)?;
-        let Some(git) = proof.space().git.as_ref().filter(|git| git.info.installation_provider.is_some())
-        else {
-            return Ok(());
-        };
-        let info = GitSync { installation_provider: None, ..git.info.clone() };
-        let git = Some(GitState { info, ..git.clone() });
-        tx.put(&**proof.space(), SpaceRecord { git, ..SpaceRecord::clone(proof.space()) })?;
-        Ok(())
-    }
+#[operation("git_legacy_installation_removed")]
+async fn remove_legacy_installation(tx: &mut Tx, actor: &Actor, space: &SpaceId) -> Result<()> {
+    // A missing space has no installation.
+    let access = match access::space(tx, actor, space).await {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        access => access?,
+    };
+    let proof = access.require(SpaceAction::Manage)?;
+    let Some(git) = proof.space().git.as_ref().filter(|git| git.info.installation_provider.is_some()) else {
+        return Ok(());
+    };
+    let info = GitSync { installation_provider: None, ..git.info.clone() };
+    let git = Some(GitState { info, ..git.clone() });
+    tx.put(&**proof.space(), SpaceRecord { git, ..SpaceRecord::clone(proof.space()) })?;
+    Ok(())
 }
 
 fn no_git() -> Error {

@@ -16,7 +16,7 @@ use std::{
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
@@ -38,7 +38,7 @@ use crate::{
     },
     ports::{Pdf, PdfError},
     store::{
-        FeedPos, Hash, Operation, Tx,
+        FeedPos, Hash, Tx,
         jobs::{self, Audience, JobRecord, JobState, NewJob},
         records::{ChangeRequestRecord, SpaceRecord},
         topic,
@@ -288,7 +288,8 @@ impl Platform {
 
     /// Enqueues the job that makes a file, unless another request did so concurrently.
     async fn enqueue_pdf(&self, work: PdfWork, before: Option<JobId>) -> Result<()> {
-        let enqueue = EnqueuePdf { id: self.id(), work, before, now: self.now() };
+        let (id, now) = (self.id(), self.now());
+        let enqueue = enqueue_pdf(&id, &work, before.as_ref(), now);
         self.upkeep(&enqueue).await.map_err(|error| match error.kind() {
             ErrorKind::Conflict => Error::new(
                 ErrorKind::Unavailable,
@@ -434,36 +435,29 @@ fn not_made(error: PdfError) -> Error {
     }
 }
 
-/// Enqueues the job of a file, unless another job than the completed one exists.
-struct EnqueuePdf {
-    id: JobId,
-    work: PdfWork,
-    /// The completed job of the same file.
-    before: Option<JobId>,
+/// Enqueues the job of a file, unless another job than `before`, the completed one, exists.
+#[operation("pdf_enqueue")]
+async fn enqueue_pdf(
+    tx: &mut Tx,
+    id: &JobId,
+    work: &PdfWork,
+    before: Option<&JobId>,
     now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for EnqueuePdf {
-    type Out = ();
-    const NAME: &'static str = "pdf_enqueue";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (space, name) = (&self.work.space, self.work.name());
-        let latest = jobs::for_the_same(tx, space.as_str(), &name).await?;
-        if latest.as_ref().map(|job| &job.id) != self.before.as_ref() {
-            return Ok(());
-        }
-        // The latest job is determined by its creation time.
-        let now = latest.map_or(self.now, |before| self.now.later_than(before.created_at));
-        let by = self.work.bearer.user().cloned();
-        let audience = Audience::Subject { by, same: Some(name) };
-        let record: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
-        let owner = record.map(|space| space.organization.to_string());
-        let job = NewJob { owner, audience, ..self.work.about(&self.id, space, self.now)? };
-        if let Some(owner) = &job.owner {
-            jobs::require_room(tx, owner, job.kind).await?;
-        }
-        jobs::enqueue(tx, now, job).await
+) -> Result<()> {
+    let (space, name) = (&work.space, work.name());
+    let latest = jobs::for_the_same(tx, space.as_str(), &name).await?;
+    if latest.as_ref().map(|job| &job.id) != before {
+        return Ok(());
     }
+    // The latest job is determined by its creation time.
+    let created = latest.map_or(now, |before| now.later_than(before.created_at));
+    let by = work.bearer.user().cloned();
+    let audience = Audience::Subject { by, same: Some(name) };
+    let record: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
+    let owner = record.map(|space| space.organization.to_string());
+    let job = NewJob { owner, audience, ..work.about(id, space, now)? };
+    if let Some(owner) = &job.owner {
+        jobs::require_room(tx, owner, job.kind).await?;
+    }
+    jobs::enqueue(tx, created, job).await
 }

@@ -46,8 +46,7 @@ impl<'p> SpaceHandle<'p> {
     /// ```
     #[boxed]
     pub async fn apply_template(self, request: ApplySpaceTemplate) -> Result<()> {
-        let Self { caller, space } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, space) = self.parts();
         let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
             let by = actor.require_user()?.clone();
             let of = ContentOf::space(space.clone());

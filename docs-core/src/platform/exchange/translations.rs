@@ -10,7 +10,7 @@ mod window;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 pub(in crate::platform) use self::{
     glossary::{FollowGlossary, MAX_GLOSSARY_BYTES},
@@ -55,8 +55,7 @@ impl<'p> Translations<'p> {
     /// `NotFound` unless the actor is a member.
     #[boxed]
     pub async fn list(self, page: &'p PageRequest) -> Result<Page<Translation>> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         let mut resolver = AccessResolver::new(access::org(&tx, actor, org).await?, actor);
         let (prefix, identity) = (TranslationRecord::of_org(org), ListIdentity::new(tag::TRANSLATIONS));
@@ -97,8 +96,7 @@ impl<'p> Translations<'p> {
     /// ```
     #[boxed]
     pub async fn create(self, new: CreateTranslation) -> Result<Translation> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let no_space = || Error::invalid("source.space", "the organization has no such space");
         let source: crate::model::SpaceId = new.source.space.parse().map_err(|_| no_space())?;
         let done = platform.once(actor, Right::Translate(org.clone(), source.clone()), async move {
@@ -146,16 +144,9 @@ impl<'p> TranslationHandle<'p> {
     /// malformed or too long.
     #[boxed]
     pub async fn update(self, change: UpdateTranslation) -> Result<Translation> {
-        let Self { caller, org, translation: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
-        let update = TranslationUpdate {
-            actor: actor.clone(),
-            org: org.clone(),
-            id: id.clone(),
-            instructions: markdown(&change.instructions)?,
-            job: platform.id(),
-            now: platform.now(),
-        };
+        let (platform, ref actor, org, id) = self.parts();
+        let (instructions, job) = (markdown(&change.instructions)?, platform.id());
+        let update = translation_update(actor, org, id, &instructions, &job, platform.now());
         platform
             .change_and_show(actor, &update, |done| {
                 Box::pin(platform.translation_seen(done.tx, actor, org, id))
@@ -171,15 +162,9 @@ impl<'p> TranslationHandle<'p> {
     /// `Forbidden` without the role `create` in the organization and on the source.
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
-        let Self { caller, org, translation: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
-        let delete = TranslationDeletion {
-            actor: actor.clone(),
-            org: org.clone(),
-            id: id.clone(),
-            job: platform.id(),
-            now: platform.now(),
-        };
+        let (platform, ref actor, org, id) = self.parts();
+        let (job, now) = (platform.id(), platform.now());
+        let delete = translation_deletion(actor, org, id, &job, now);
         let done = platform
             .change(actor, &delete, |seen| Box::pin(platform.translation_seen(seen.tx, actor, org, id)));
         Error::existed(done.await)
@@ -193,16 +178,10 @@ impl<'p> TranslationHandle<'p> {
     /// `Forbidden` without the role `create` in the organization and on the source.
     #[boxed]
     pub async fn run(self) -> Result<()> {
-        let Self { caller, org, translation: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org, id) = self.parts();
         let done = platform.once(actor, Right::Translation(org.clone(), id.clone()), async move {
-            let run = TranslationRun {
-                actor: actor.clone(),
-                org: org.clone(),
-                id: id.clone(),
-                job: platform.id(),
-                now: platform.now(),
-            };
+            let (job, now) = (platform.id(), platform.now());
+            let run = translation_run(actor, org, id, &job, now);
             platform.write_and_show(actor, &run, |_| crate::platform::kernel::write::at_once(Ok(()))).await
         });
         done.await
@@ -474,75 +453,57 @@ impl Operation for TranslationCreation {
 }
 
 /// Changes the instructions of the translator.
-struct TranslationUpdate {
-    actor: Actor,
-    org: OrgId,
-    id: TranslationId,
-    instructions: String,
-    job: JobId,
+#[operation("translation_update")]
+async fn translation_update(
+    tx: &mut Tx,
+    actor: &Actor,
+    org: &OrgId,
+    id: &TranslationId,
+    instructions: &str,
+    job: &JobId,
     now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for TranslationUpdate {
-    type Out = ();
-    const NAME: &'static str = "translation_update";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (old, access) = find(tx, &self.actor, &self.org, &self.id).await?;
-        access.require_edit()?;
-        if old.instructions == self.instructions {
-            return Ok(());
-        }
-        let new = want_run(tx, &old, (self.job.clone(), self.now), Urgency::Asked).await?;
-        let updated_at = self.now.later_than(old.updated_at);
-        tx.put(&*old, TranslationRecord { instructions: self.instructions.clone(), updated_at, ..new })?;
-        Ok(())
+) -> Result<()> {
+    let (old, access) = find(tx, actor, org, id).await?;
+    access.require_edit()?;
+    if old.instructions == instructions {
+        return Ok(());
     }
+    let new = want_run(tx, &old, (job.clone(), now), Urgency::Asked).await?;
+    let updated_at = now.later_than(old.updated_at);
+    tx.put(&*old, TranslationRecord { instructions: instructions.to_owned(), updated_at, ..new })?;
+    Ok(())
 }
 
 /// Runs a translation over the whole source.
-struct TranslationRun {
-    actor: Actor,
-    org: OrgId,
-    id: TranslationId,
-    job: JobId,
+#[operation("translation_run")]
+async fn translation_run(
+    tx: &mut Tx,
+    actor: &Actor,
+    org: &OrgId,
+    id: &TranslationId,
+    job: &JobId,
     now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for TranslationRun {
-    type Out = ();
-    const NAME: &'static str = "translation_run";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (old, access) = find(tx, &self.actor, &self.org, &self.id).await?;
-        access.require_edit()?;
-        let new = want_run(tx, &old, (self.job.clone(), self.now), Urgency::Asked).await?;
-        tx.put(&*old, TranslationRecord { asked: old.asked + 1, ..new })?;
-        Ok(())
-    }
+) -> Result<()> {
+    let (old, access) = find(tx, actor, org, id).await?;
+    access.require_edit()?;
+    let new = want_run(tx, &old, (job.clone(), now), Urgency::Asked).await?;
+    tx.put(&*old, TranslationRecord { asked: old.asked + 1, ..new })?;
+    Ok(())
 }
 
 /// Deletes a translation. Its target space stays.
-struct TranslationDeletion {
-    actor: Actor,
-    org: OrgId,
-    id: TranslationId,
-    job: JobId,
+#[operation("translation_delete")]
+async fn translation_deletion(
+    tx: &mut Tx,
+    actor: &Actor,
+    org: &OrgId,
+    id: &TranslationId,
+    job: &JobId,
     now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for TranslationDeletion {
-    type Out = ();
-    const NAME: &'static str = "translation_delete";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (old, access) = find(tx, &self.actor, &self.org, &self.id).await?;
-        access.require_edit()?;
-        delete(tx, &old, self.job.clone(), self.now).await
-    }
+) -> Result<()> {
+    let (old, access) = find(tx, actor, org, id).await?;
+    access.require_edit()?;
+    delete(tx, &old, job.clone(), now).await
 }
 
 #[async_trait]

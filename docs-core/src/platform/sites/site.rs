@@ -5,7 +5,7 @@ mod hostname;
 use std::{collections::BTreeSet, iter, slice, sync::Arc};
 
 use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use crate::{
     Error, ErrorKind, Result,
@@ -62,8 +62,7 @@ impl<'p> Sites<'p> {
     /// `NotFound` unless the actor is a member.
     #[boxed]
     pub async fn list(self, filter: &'p SiteFilter, page: &'p PageRequest) -> Result<Page<Site>> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         let access = access::org(&tx, actor, org).await?;
         // Guests see no sites of the organization.
@@ -121,8 +120,7 @@ impl<'p> Sites<'p> {
     /// ```
     #[boxed]
     pub async fn create(self, new: CreateSite) -> Result<Site> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let done = platform.once(actor, Right::Org(org.clone(), OrgAction::CreateContent), async move {
             let by = actor.require_user()?.clone();
             let (ids, fresh) = wanted_spaces(&new)?;
@@ -166,8 +164,7 @@ impl<'p> Sites<'p> {
 impl<'p> SiteHandle<'p> {
     #[boxed]
     pub async fn get(self) -> Result<Site> {
-        let Self { caller, at, share_key } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, at, share_key) = self.parts();
         let (tx, opened) = platform.open_site(actor, at.opened_with(share_key)).await?;
         platform.shown_site(&tx, &opened).await
     }
@@ -201,13 +198,8 @@ impl<'p> SiteHandle<'p> {
     pub async fn delete(self) -> Result<bool> {
         let Self { caller, at: SiteRef { org, site: id }, .. } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        let operation = SiteDeletion {
-            actor: actor.clone(),
-            org: org.clone(),
-            id: id.clone(),
-            job: platform.id(),
-            now: platform.now(),
-        };
+        let (job, now) = (platform.id(), platform.now());
+        let operation = site_deletion(actor, org, id, &job, now);
         let done =
             platform.change(actor, &operation, |seen| Box::pin(platform.site_seen(seen.tx, actor, org, id)));
         Error::existed(done.await)
@@ -244,8 +236,7 @@ impl<'p> SiteHandle<'p> {
     /// `NotFound` while the site is not published.
     #[boxed]
     pub async fn published(self) -> Result<PublishedSite> {
-        let Self { caller, at, share_key } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, at, share_key) = self.parts();
         let of = at.opened_with(share_key);
         let (tx, opened) = platform.open_site(actor, of).await?;
         if !opened.site.published {
@@ -557,42 +548,34 @@ impl Operation for PublishSite {
     }
 }
 
-struct SiteDeletion {
-    actor: Actor,
-    org: OrgId,
-    id: SiteId,
-    job: JobId,
+#[operation("site_delete")]
+async fn site_deletion(
+    tx: &mut Tx,
+    actor: &Actor,
+    org: &OrgId,
+    id: &SiteId,
+    job: &JobId,
     now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for SiteDeletion {
-    type Out = ();
-    const NAME: &'static str = "site_delete";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (org, site) =
-            access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.id }, SiteAction::Delete)
-                .await?;
-        let outline = Outline::load(tx, &site).await?;
-        for place in outline.all_places() {
-            tx.delete(&**place);
-        }
-        for node in outline.nodes() {
-            match node {
-                Node::Section(section) => tx.delete(&**section),
-                Node::Group(group) => tx.delete(&**group),
-            }
-        }
-        settings::drop_all(tx, &site.id, &self.job, self.now).await?;
-        let org = org.org();
-        if org.default_content.as_ref().is_some_and(|content| content.site == self.id) {
-            let new = crate::store::records::OrgRecord { default_content: None, ..(**org).clone() };
-            tx.put(&**org, new)?;
-        }
-        tx.delete(&*site);
-        Ok(())
+) -> Result<()> {
+    let (org, site) = access::site(tx, actor, SiteRef { org, site: id }, SiteAction::Delete).await?;
+    let outline = Outline::load(tx, &site).await?;
+    for place in outline.all_places() {
+        tx.delete(&**place);
     }
+    for node in outline.nodes() {
+        match node {
+            Node::Section(section) => tx.delete(&**section),
+            Node::Group(group) => tx.delete(&**group),
+        }
+    }
+    settings::drop_all(tx, &site.id, job, now).await?;
+    let org = org.org();
+    if org.default_content.as_ref().is_some_and(|content| content.site == *id) {
+        let new = crate::store::records::OrgRecord { default_content: None, ..(**org).clone() };
+        tx.put(&**org, new)?;
+    }
+    tx.delete(&*site);
+    Ok(())
 }
 
 /// Returns the section that a request names as the default.

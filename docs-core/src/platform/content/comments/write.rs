@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::operation;
 use serde::{Deserialize, Serialize};
 
 use super::{CommentedContent, text};
@@ -18,7 +19,7 @@ use crate::{
     },
     policy::{CommentAction, SpaceAction},
     store::{
-        Key, Operation, Tx, ids_of, jobs,
+        Key, Tx, ids_of, jobs,
         records::{CommentRecord, Posted, Reactions, ReplyRecord, Resolution},
     },
 };
@@ -141,156 +142,120 @@ fn react(reactions: &mut Vec<Reactions>, emoji: &Emoji, by: &UserId, now: Timest
     Ok(())
 }
 
-pub(super) struct CommentCreation {
-    pub(super) actor: Actor,
-    pub(super) of: ContentOf,
-    pub(super) record: Arc<CommentRecord>,
+#[operation("comment_post")]
+pub(super) async fn comment_creation(
+    tx: &mut Tx,
+    actor: &Actor,
+    of: &ContentOf,
+    record: &CommentRecord,
+) -> Result<()> {
+    let commented = CommentedContent::find(tx, actor, of).await?;
+    commented.access.require(SpaceAction::Comment)?;
+    tx.create(record.clone());
+    Ok(())
 }
 
-#[async_trait]
-impl Operation for CommentCreation {
-    type Out = ();
-    const NAME: &'static str = "comment_post";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let commented = CommentedContent::find(tx, &self.actor, &self.of).await?;
-        commented.access.require(SpaceAction::Comment)?;
-        tx.create(CommentRecord::clone(&self.record));
-        Ok(())
+#[operation("comment_update")]
+pub(super) async fn comment_update(
+    tx: &mut Tx,
+    actor: &Actor,
+    by: &UserId,
+    thread: &Thread,
+    resolved: Option<bool>,
+    edit: &Edit,
+    now: Timestamp,
+) -> Result<()> {
+    let commented = CommentedContent::find(tx, actor, &thread.of).await?;
+    commented.access.require(SpaceAction::Comment)?;
+    let old = commented.comment(tx, &thread.comment).await?;
+    let mut new = CommentRecord::clone(&old);
+    if let Some(resolved) = resolved {
+        commented.access.require_comment(CommentAction::Resolve, &old.posted.by, Some(by))?;
+        new.resolved = match (resolved, new.resolved) {
+            (false, _) => None,
+            (true, Some(before)) => Some(before),
+            (true, None) => Some(Resolution { at: now, by: by.clone() }),
+        };
     }
-}
-
-pub(super) struct CommentUpdate {
-    pub(super) actor: Actor,
-    pub(super) by: UserId,
-    pub(super) thread: Thread,
-    pub(super) resolved: Option<bool>,
-    pub(super) edit: Edit,
-    pub(super) now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for CommentUpdate {
-    type Out = ();
-    const NAME: &'static str = "comment_update";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let commented = CommentedContent::find(tx, &self.actor, &self.thread.of).await?;
-        commented.access.require(SpaceAction::Comment)?;
-        let old = commented.comment(tx, &self.thread.comment).await?;
-        let mut new = CommentRecord::clone(&old);
-        if let Some(resolved) = self.resolved {
-            commented.access.require_comment(CommentAction::Resolve, &old.posted.by, Some(&self.by))?;
-            new.resolved = match (resolved, new.resolved) {
-                (false, _) => None,
-                (true, Some(before)) => Some(before),
-                (true, None) => Some(Resolution { at: self.now, by: self.by.clone() }),
-            };
-        }
-        self.edit.apply(&mut new.posted, &commented, &self.by, self.now)?;
-        if new != *old {
-            tx.put(&*old, new)?;
-        }
-        Ok(())
+    edit.apply(&mut new.posted, &commented, by, now)?;
+    if new != *old {
+        tx.put(&*old, new)?;
     }
+    Ok(())
 }
 
-pub(super) struct CommentDeletion {
-    pub(super) actor: Actor,
-    pub(super) thread: Thread,
-    pub(super) now: Timestamp,
-    pub(super) job: JobId,
-}
-
-#[async_trait]
-impl Operation for CommentDeletion {
-    type Out = ();
-    const NAME: &'static str = "comment_delete";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let commented = CommentedContent::find(tx, &self.actor, &self.thread.of).await?;
-        let old = commented.comment(tx, &self.thread.comment).await?;
-        commented.access.require_comment(CommentAction::Delete, &old.posted.by, self.actor.user())?;
-        let more = drop_replies(tx, &old.id).await?;
-        tx.delete(&*old);
-        if more {
-            let purge = PurgeReplies { comment: old.id.clone() };
-            let job = purge.about(&self.job, &old.scope.space, self.now)?;
-            jobs::enqueue(tx, self.now, job).await?;
-        }
-        Ok(())
+#[operation("comment_delete")]
+pub(super) async fn comment_deletion(
+    tx: &mut Tx,
+    actor: &Actor,
+    thread: &Thread,
+    now: Timestamp,
+    job: &JobId,
+) -> Result<()> {
+    let commented = CommentedContent::find(tx, actor, &thread.of).await?;
+    let old = commented.comment(tx, &thread.comment).await?;
+    commented.access.require_comment(CommentAction::Delete, &old.posted.by, actor.user())?;
+    let more = drop_replies(tx, &old.id).await?;
+    tx.delete(&*old);
+    if more {
+        let purge = PurgeReplies { comment: old.id.clone() };
+        let job = purge.about(job, &old.scope.space, now)?;
+        jobs::enqueue(tx, now, job).await?;
     }
+    Ok(())
 }
 
-pub(super) struct ReplyCreation {
-    pub(super) actor: Actor,
-    pub(super) thread: Thread,
-    pub(super) id: CommentReplyId,
-    pub(super) posted: Posted,
+#[operation("comment_reply_post")]
+pub(super) async fn reply_creation(
+    tx: &mut Tx,
+    actor: &Actor,
+    thread: &Thread,
+    id: &CommentReplyId,
+    posted: &Posted,
+) -> Result<()> {
+    let commented = CommentedContent::find(tx, actor, &thread.of).await?;
+    commented.access.require(SpaceAction::Comment)?;
+    let comment = commented.comment(tx, &thread.comment).await?;
+    tx.create(ReplyRecord {
+        id: id.clone(),
+        comment: comment.id.clone(),
+        scope: comment.scope.clone(),
+        posted: posted.clone(),
+    });
+    Ok(())
 }
 
-#[async_trait]
-impl Operation for ReplyCreation {
-    type Out = ();
-    const NAME: &'static str = "comment_reply_post";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let commented = CommentedContent::find(tx, &self.actor, &self.thread.of).await?;
-        commented.access.require(SpaceAction::Comment)?;
-        let comment = commented.comment(tx, &self.thread.comment).await?;
-        tx.create(ReplyRecord {
-            id: self.id.clone(),
-            comment: comment.id.clone(),
-            scope: comment.scope.clone(),
-            posted: self.posted.clone(),
-        });
-        Ok(())
+#[operation("comment_reply_update")]
+pub(super) async fn reply_update(
+    tx: &mut Tx,
+    actor: &Actor,
+    by: &UserId,
+    thread: &Thread,
+    id: &CommentReplyId,
+    edit: &Edit,
+    now: Timestamp,
+) -> Result<()> {
+    let commented = CommentedContent::find(tx, actor, &thread.of).await?;
+    commented.access.require(SpaceAction::Comment)?;
+    let old = commented.reply(tx, &thread.comment, id).await?;
+    let mut new = ReplyRecord::clone(&old);
+    edit.apply(&mut new.posted, &commented, by, now)?;
+    if new != *old {
+        tx.put(&*old, new)?;
     }
+    Ok(())
 }
 
-pub(super) struct ReplyUpdate {
-    pub(super) actor: Actor,
-    pub(super) by: UserId,
-    pub(super) thread: Thread,
-    pub(super) id: CommentReplyId,
-    pub(super) edit: Edit,
-    pub(super) now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for ReplyUpdate {
-    type Out = ();
-    const NAME: &'static str = "comment_reply_update";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let commented = CommentedContent::find(tx, &self.actor, &self.thread.of).await?;
-        commented.access.require(SpaceAction::Comment)?;
-        let old = commented.reply(tx, &self.thread.comment, &self.id).await?;
-        let mut new = ReplyRecord::clone(&old);
-        self.edit.apply(&mut new.posted, &commented, &self.by, self.now)?;
-        if new != *old {
-            tx.put(&*old, new)?;
-        }
-        Ok(())
-    }
-}
-
-pub(super) struct ReplyDeletion {
-    pub(super) actor: Actor,
-    pub(super) thread: Thread,
-    pub(super) id: CommentReplyId,
-}
-
-#[async_trait]
-impl Operation for ReplyDeletion {
-    type Out = ();
-    const NAME: &'static str = "comment_reply_delete";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let commented = CommentedContent::find(tx, &self.actor, &self.thread.of).await?;
-        let old = commented.reply(tx, &self.thread.comment, &self.id).await?;
-        commented.access.require_comment(CommentAction::Delete, &old.posted.by, self.actor.user())?;
-        tx.delete(&*old);
-        Ok(())
-    }
+#[operation("comment_reply_delete")]
+pub(super) async fn reply_deletion(
+    tx: &mut Tx,
+    actor: &Actor,
+    thread: &Thread,
+    id: &CommentReplyId,
+) -> Result<()> {
+    let commented = CommentedContent::find(tx, actor, &thread.of).await?;
+    let old = commented.reply(tx, &thread.comment, id).await?;
+    commented.access.require_comment(CommentAction::Delete, &old.posted.by, actor.user())?;
+    tx.delete(&*old);
+    Ok(())
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::operation;
 
-use super::ApplyEdits;
+use super::apply_edits;
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::{ContentError, Edit},
@@ -117,12 +118,12 @@ impl Platform {
             let finish = run.map(|run| run.finish(self, outcome));
             let done = match target.request {
                 Some(request) => {
-                    let apply = ApplyEdits { actor: actor.clone(), by: by.clone(), request, revision, now };
+                    let apply = apply_edits(actor, by, &request, &revision, now);
                     let apply = EndingRun { effect: apply, finish };
                     self.write_unless_moved(actor, &apply, || shown.clone()).await?
                 }
                 None => {
-                    let live = AppendLive { actor: actor.clone(), before: target.space, revision };
+                    let live = append_live(actor, &target.space, &revision);
                     let live = EndingRun { effect: live, finish };
                     self.write_unless_moved(actor, &live, || shown.clone()).await?
                 }
@@ -176,26 +177,20 @@ impl<O: Operation<Out = bool>> Operation for EndingRun<O> {
 }
 
 /// Makes a revision the live one; `Out` is `false` if the head of the space has changed.
-struct AppendLive {
-    actor: Actor,
-    before: Arc<SpaceRecord>,
-    revision: RevisionRecord,
-}
-
-#[async_trait]
-impl Operation for AppendLive {
-    type Out = bool;
-    const NAME: &'static str = "content_append";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let access = access::space(tx, &self.actor, &self.before.id).await?;
-        let proof = access.require(SpaceAction::Edit)?;
-        require_live(&proof)?;
-        require_domain(proof.space(), &self.before.domain)?;
-        if proof.space().head != self.before.head {
-            return Ok(false);
-        }
-        move_head(tx, &proof, self.revision.clone()).await?;
-        Ok(true)
+#[operation("content_append")]
+async fn append_live(
+    tx: &mut Tx,
+    actor: &Actor,
+    before: &SpaceRecord,
+    revision: &RevisionRecord,
+) -> Result<bool> {
+    let access = access::space(tx, actor, &before.id).await?;
+    let proof = access.require(SpaceAction::Edit)?;
+    require_live(&proof)?;
+    require_domain(proof.space(), &before.domain)?;
+    if proof.space().head != before.head {
+        return Ok(false);
     }
+    move_head(tx, &proof, revision.clone()).await?;
+    Ok(true)
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::TimeDelta;
+use docs_macros::operation;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -25,7 +26,7 @@ use crate::{
     },
     ports::{ReadSpec, ReadSpecFile, SpecFiles, SpecFormat, SpecProblem},
     store::{
-        Entity as _, Hash, Operation, Tx,
+        Entity as _, Hash, Tx,
         jobs::{self, FinishJob, JobOutcome, NewJob},
         records::{OpenApiSpecRecord, OpenApiSpecVersionRecord, StoredSpecSource},
     },
@@ -93,7 +94,7 @@ impl Payload for ProcessSpec {
 #[async_trait]
 impl Job for ProcessSpec {
     async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
-        let start = RoundStart { round: self.clone(), now: platform.now() };
+        let start = round_start(&self, platform.now());
         let Some(spec) = platform.upkeep(&start).await? else { return Ok(Effect::Done) };
         let storing = platform.storing();
         let code = match &spec.source {
@@ -133,7 +134,7 @@ impl Job for ProcessSpec {
             .require_stored(storing)
             .map_err(|late| Error::new(ErrorKind::Unavailable, late.message().to_owned()))?;
         let finish = run.finish(platform, JobOutcome::default());
-        platform.upkeep(&RoundEnd { round: self, finish, processed }).await?;
+        platform.upkeep(&round_end(&self, &finish, &processed)).await?;
         Ok(Effect::Finished)
     }
 }
@@ -252,76 +253,60 @@ fn told(message: &str, code: SpecErrorCode) -> SpecProcessingError {
 }
 
 /// Starts or restarts a round. `Out` is the specification, or `None` if a later round has begun.
-struct RoundStart {
-    round: ProcessSpec,
-    now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for RoundStart {
-    type Out = Option<OpenApiSpecRecord>;
-    const NAME: &'static str = "openapi_spec_round_start";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<Self::Out> {
-        let Some(old) = current(tx, &self.round).await? else { return Ok(None) };
-        if old.state == SpecProcessingState::Progress {
-            return Ok(Some(OpenApiSpecRecord::clone(&old)));
-        }
-        let (state, updated_at) = (SpecProcessingState::Progress, self.now);
-        let new = OpenApiSpecRecord { state, updated_at, ..OpenApiSpecRecord::clone(&old) };
-        Ok(Some(OpenApiSpecRecord::clone(&*tx.put(&*old, new)?)))
+#[operation("openapi_spec_round_start")]
+async fn round_start(tx: &mut Tx, round: &ProcessSpec, now: Timestamp) -> Result<Option<OpenApiSpecRecord>> {
+    let Some(old) = current(tx, round).await? else { return Ok(None) };
+    if old.state == SpecProcessingState::Progress {
+        return Ok(Some(OpenApiSpecRecord::clone(&old)));
     }
+    let (state, updated_at) = (SpecProcessingState::Progress, now);
+    let new = OpenApiSpecRecord { state, updated_at, ..OpenApiSpecRecord::clone(&old) };
+    Ok(Some(OpenApiSpecRecord::clone(&*tx.put(&*old, new)?)))
 }
 
 /// Ends a round, and enqueues the next one if the specification has an address.
-struct RoundEnd {
-    round: ProcessSpec,
-    finish: FinishJob,
-    processed: Processed,
-}
-
-#[async_trait]
-impl Operation for RoundEnd {
-    type Out = ();
-    const NAME: &'static str = "openapi_spec_round_end";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        // Another worker took the job over and ends the round.
-        if !jobs::finish(tx, &self.finish).await? {
-            return Ok(());
-        }
-        let Some(old) = current(tx, &self.round).await? else { return Ok(()) };
-        let now = self.finish.now;
-        let mut new = OpenApiSpecRecord {
-            state: SpecProcessingState::Complete,
-            last_processed_at: Some(now),
-            updated_at: now,
-            error_code: None,
-            errors: Vec::new(),
-            ..OpenApiSpecRecord::clone(&old)
-        };
-        match &self.processed {
-            Ok(Found::Known) => {}
-            Ok(Found::New(version)) => {
-                make_room(tx, &old.id).await?;
-                tx.create(OpenApiSpecVersionRecord::clone(version));
-                new.last_version = Some(version.id.clone());
-            }
-            Err(failure) => {
-                new.error_code = Some(failure.code);
-                new.errors.clone_from(&failure.errors);
-            }
-        }
-        if matches!(old.source, StoredSpecSource::Url(_)) {
-            new.round += 1;
-            let next = ProcessSpec { spec: old.id.clone(), round: new.round };
-            let job = next.job(Timestamp::new(now.time() + FETCH_EVERY))?;
-            let owner = Some(old.organization.to_string());
-            jobs::enqueue(tx, now, NewJob { owner, ..job }).await?;
-        }
-        tx.put(&*old, new)?;
-        Ok(())
+#[operation("openapi_spec_round_end")]
+async fn round_end(
+    tx: &mut Tx,
+    round: &ProcessSpec,
+    finish: &FinishJob,
+    processed: &Processed,
+) -> Result<()> {
+    // Another worker took the job over and ends the round.
+    if !jobs::finish(tx, finish).await? {
+        return Ok(());
     }
+    let Some(old) = current(tx, round).await? else { return Ok(()) };
+    let now = finish.now;
+    let mut new = OpenApiSpecRecord {
+        state: SpecProcessingState::Complete,
+        last_processed_at: Some(now),
+        updated_at: now,
+        error_code: None,
+        errors: Vec::new(),
+        ..OpenApiSpecRecord::clone(&old)
+    };
+    match processed {
+        Ok(Found::Known) => {}
+        Ok(Found::New(version)) => {
+            make_room(tx, &old.id).await?;
+            tx.create(OpenApiSpecVersionRecord::clone(version));
+            new.last_version = Some(version.id.clone());
+        }
+        Err(failure) => {
+            new.error_code = Some(failure.code);
+            new.errors.clone_from(&failure.errors);
+        }
+    }
+    if matches!(old.source, StoredSpecSource::Url(_)) {
+        new.round += 1;
+        let next = ProcessSpec { spec: old.id.clone(), round: new.round };
+        let job = next.job(Timestamp::new(now.time() + FETCH_EVERY))?;
+        let owner = Some(old.organization.to_string());
+        jobs::enqueue(tx, now, NewJob { owner, ..job }).await?;
+    }
+    tx.put(&*old, new)?;
+    Ok(())
 }
 
 /// The specification of a round, unless a later round has begun.

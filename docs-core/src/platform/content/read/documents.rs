@@ -43,8 +43,7 @@ impl<'p> SpaceHandle<'p> {
     /// `NotFound`, also for the id of a document in another space.
     #[boxed]
     pub async fn get_document(self, id: &'p str) -> Result<Document> {
-        let Self { caller, space } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, space) = self.parts();
         let at = platform.located(actor, &ContentOf::space(space.clone())).await?;
         let domain = at.space().domain.clone();
         let body = platform.body_named(space, id)?;

@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use async_trait::async_trait;
 
 use self::{
-    apply::{NewRevision, StoreExport, StoreInStep},
+    apply::{NewRevision, StoreExport, store_in_step},
     space::Revision,
     write::{Compared, Files, Prepared, Preparer},
 };
@@ -328,12 +328,8 @@ impl Platform {
         if export.payload.setting.is_none() {
             return Ok(Effect::Done);
         }
-        let operation = StoreInStep {
-            payload: ExportPayload::clone(export.payload),
-            head: export.space.head.clone(),
-            finished: run.finish(self, JobOutcome::default()),
-        };
-        self.upkeep(&operation).await?;
+        let finished = run.finish(self, JobOutcome::default());
+        self.upkeep(&store_in_step(export.payload, &export.space.head, &finished)).await?;
         Ok(Effect::Finished)
     }
 

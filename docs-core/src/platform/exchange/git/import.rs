@@ -10,7 +10,7 @@ mod read;
 use async_trait::async_trait;
 
 pub(super) use self::read::{MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, Read, check_size};
-use self::{apply::StoreImport, read::Importer};
+use self::{apply::store_import, read::Importer};
 use super::{
     no_git,
     sync::{Attempt, ImportPayload, MadeBy, Times, Unsaid, git_error, is_set},
@@ -107,15 +107,10 @@ impl Platform {
         let finished = run.finish(self, JobOutcome { result: Some(result), object: None });
         let state =
             payload.state(&commit.oid, &revision, Times { event: run.job.lane_at, now: finished.now });
-        let operation = StoreImport {
-            git: GitState { layout: Some(read.layout), places: read.places, ..state },
-            commit: payload.commit(&commit, MadeBy::SomebodyElse),
-            root: read.root,
-            revision,
-            on: payload.setting.as_ref().map(|_| space.head.clone()),
-            finished,
-            payload,
-        };
+        let git = GitState { layout: Some(read.layout), places: read.places, ..state };
+        let commit = payload.commit(&commit, MadeBy::SomebodyElse);
+        let on = payload.setting.as_ref().map(|_| &space.head);
+        let operation = store_import(&payload, &revision, read.root, &commit, &git, on, &finished);
         self.require_stored(storing)?;
         let outcome = self.write(&Actor::Platform, &operation).await?;
         Ok(self.attempt(outcome, run))

@@ -10,7 +10,7 @@ mod webhook;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 pub(in crate::platform) use self::webhook::MAX_DELIVERY;
 pub use self::webhook::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer};
@@ -47,8 +47,7 @@ impl<'p> SpaceHandle<'p> {
     /// `NotFound`, also for a space without this setting; `Forbidden` without the role `create`.
     #[boxed]
     pub async fn git_sync(self) -> Result<GitSyncSetting> {
-        let Self { caller, space } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, space) = self.parts();
         platform.git_sync_seen(&platform.read().await?, actor, space).await
     }
 
@@ -65,8 +64,7 @@ impl<'p> SpaceHandle<'p> {
     /// `Precondition` when this platform does not support Git.
     #[boxed]
     pub async fn set_git_sync(self, setting: SetGitSync) -> Result<GitSyncSetting> {
-        let Self { caller, space } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, space) = self.parts();
         let (setting, with_credentials) = platform.checked_setting(setting)?;
         let sealed_url = match with_credentials {
             Some(url) => Some(platform.sealed(&url_purpose(space), &url)?),
@@ -82,8 +80,7 @@ impl<'p> SpaceHandle<'p> {
     /// As [`git_sync`](Self::git_sync).
     #[boxed]
     pub async fn rotate_git_sync_secret(self) -> Result<GitSyncSetting> {
-        let Self { caller, space } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, space) = self.parts();
         let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Manage), async move {
             platform.change_git_sync(actor, space, Change::Secret).await
         });
@@ -97,9 +94,8 @@ impl<'p> SpaceHandle<'p> {
     /// `Forbidden` without the role `create`.
     #[boxed]
     pub async fn remove_git_sync(self) -> Result<bool> {
-        let Self { caller, space } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
-        let operation = RemoveGitSync { actor: actor.clone(), space: space.clone() };
+        let (platform, ref actor, space) = self.parts();
+        let operation = remove_git_sync(actor, space);
         let done = platform
             .change(actor, &operation, |seen| Box::pin(platform.git_sync_seen(seen.tx, actor, space)));
         Error::existed(done.await)
@@ -111,15 +107,10 @@ impl<'p> SpaceHandle<'p> {
     /// As [`git_sync`](Self::git_sync).
     #[boxed]
     pub async fn run_git_sync(self) -> Result<JobId> {
-        let Self { caller, space } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, space) = self.parts();
         let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Manage), async move {
-            let operation = RunGitSync {
-                actor: actor.clone(),
-                space: space.clone(),
-                job: platform.id(),
-                now: platform.now(),
-            };
+            let (job, now) = (platform.id(), platform.now());
+            let operation = run_git_sync(actor, space, &job, now);
             platform.write_and_show(actor, &operation, |done| at_once(Ok(done.out))).await
         });
         done.await
@@ -384,47 +375,31 @@ impl ChangeGitSync {
     }
 }
 
-struct RemoveGitSync {
-    actor: Actor,
-    space: SpaceId,
-}
-
-#[async_trait]
-impl Operation for RemoveGitSync {
-    type Out = ();
-    const NAME: &'static str = "git_sync_remove";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let proof = access::space(tx, &self.actor, &self.space).await?.require(SpaceAction::Manage)?;
-        let old = proof.space();
-        if old.git_sync.is_none() {
-            return Err(no_setting());
-        }
-        tx.put(&**old, SpaceRecord { git_sync: None, ..SpaceRecord::clone(old) })?;
-        Ok(())
+#[operation("git_sync_remove")]
+async fn remove_git_sync(tx: &mut Tx, actor: &Actor, space: &SpaceId) -> Result<()> {
+    let proof = access::space(tx, actor, space).await?.require(SpaceAction::Manage)?;
+    let old = proof.space();
+    if old.git_sync.is_none() {
+        return Err(no_setting());
     }
+    tx.put(&**old, SpaceRecord { git_sync: None, ..SpaceRecord::clone(old) })?;
+    Ok(())
 }
 
 /// Starts a synchronization of a space.
-struct RunGitSync {
-    actor: Actor,
-    space: SpaceId,
-    job: JobId,
+#[operation("git_sync_run")]
+async fn run_git_sync(
+    tx: &mut Tx,
+    actor: &Actor,
+    space: &SpaceId,
+    job: &JobId,
     now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for RunGitSync {
-    type Out = JobId;
-    const NAME: &'static str = "git_sync_run";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<JobId> {
-        let proof = access::space(tx, &self.actor, &self.space).await?.require(SpaceAction::Manage)?;
-        if proof.space().git_sync.is_none() {
-            return Err(no_setting());
-        }
-        let by = self.actor.user().cloned();
-        let wake = Wake { job: self.job.clone(), by, now: self.now, urgency: Urgency::Asked };
-        enqueue(tx, proof.space(), wake).await
+) -> Result<JobId> {
+    let proof = access::space(tx, actor, space).await?.require(SpaceAction::Manage)?;
+    if proof.space().git_sync.is_none() {
+        return Err(no_setting());
     }
+    let by = actor.user().cloned();
+    let wake = Wake { job: job.clone(), by, now, urgency: Urgency::Asked };
+    enqueue(tx, proof.space(), wake).await
 }

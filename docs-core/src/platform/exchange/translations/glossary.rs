@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -22,7 +22,7 @@ use crate::{
     policy::OrgAction,
     ports::TermRule,
     store::{
-        Batches, Entity as _, Operation, Tx, jobs,
+        Batches, Entity as _, Tx, jobs,
         records::{GlossaryRecord, TranslationRecord},
     },
 };
@@ -67,16 +67,10 @@ impl<'p> Translations<'p> {
     /// ```
     #[boxed]
     pub async fn set_glossary(self, new: SetGlossary) -> Result<Glossary> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         check(&new.entries)?;
-        let set = GlossaryUpdate {
-            actor: actor.clone(),
-            org: org.clone(),
-            entries: new.entries,
-            job: platform.id(),
-            now: platform.now(),
-        };
+        let (job, now) = (platform.id(), platform.now());
+        let set = glossary_update(actor, org, &new.entries, &job, now);
         platform.change_and_show(actor, &set, |done| Box::pin(seen(done.tx, actor, org))).await
     }
 }
@@ -139,45 +133,34 @@ pub(super) fn rules(entries: &[GlossaryEntry], language: TranslationLanguage) ->
     entries.iter().filter_map(rule).collect()
 }
 
-struct GlossaryUpdate {
-    actor: Actor,
-    org: OrgId,
-    entries: GlossaryEntries,
-    job: JobId,
+#[operation("glossary_update")]
+async fn glossary_update(
+    tx: &mut Tx,
+    actor: &Actor,
+    org: &OrgId,
+    entries: &GlossaryEntries,
+    job: &JobId,
     now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for GlossaryUpdate {
-    type Out = ();
-    const NAME: &'static str = "glossary_update";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        access::org(tx, &self.actor, &self.org).await?.require(OrgAction::CreateContent)?;
-        let old: Option<Arc<GlossaryRecord>> = tx.get(&GlossaryRecord::at(&self.org)).await?;
-        let before = old.as_ref().map_or_else(nothing, |old| old.entries.clone());
-        if before == self.entries {
-            return Ok(());
-        }
-        let mut new = GlossaryRecord {
-            organization: self.org.clone(),
-            entries: self.entries.clone(),
-            updated_at: self.now,
-        };
-        match old {
-            Some(old) => {
-                new.updated_at = self.now.later_than(old.updated_at);
-                tx.put(&*old, new)?;
-            }
-            None => drop(tx.create(new)),
-        }
-        let languages = TranslationLanguage::ALL
-            .iter()
-            .filter(|language| rules(&before, **language) != rules(&self.entries, **language));
-        let follow =
-            FollowGlossary { organization: self.org.clone(), languages: languages.copied().collect() };
-        jobs::enqueue(tx, self.now, follow.about(&self.job, &self.org, self.now)?).await
+) -> Result<()> {
+    access::org(tx, actor, org).await?.require(OrgAction::CreateContent)?;
+    let old: Option<Arc<GlossaryRecord>> = tx.get(&GlossaryRecord::at(org)).await?;
+    let before = old.as_ref().map_or_else(nothing, |old| old.entries.clone());
+    if before == *entries {
+        return Ok(());
     }
+    let mut new = GlossaryRecord { organization: org.clone(), entries: entries.clone(), updated_at: now };
+    match old {
+        Some(old) => {
+            new.updated_at = now.later_than(old.updated_at);
+            tx.put(&*old, new)?;
+        }
+        None => drop(tx.create(new)),
+    }
+    let languages = TranslationLanguage::ALL
+        .iter()
+        .filter(|language| rules(&before, **language) != rules(entries, **language));
+    let follow = FollowGlossary { organization: org.clone(), languages: languages.copied().collect() };
+    jobs::enqueue(tx, now, follow.about(job, org, now)?).await
 }
 
 /// The job that updates the translations of an organization after a glossary change.
@@ -205,7 +188,7 @@ impl Job for FollowGlossary {
             for record in found.into_iter().flatten() {
                 if self.languages.contains(&record.language) {
                     let (job, now) = (platform.id(), platform.now());
-                    platform.upkeep(&WantRun { translation: record.id.clone(), job, now }).await?;
+                    platform.upkeep(&enqueue_run(&record.id, &job, now)).await?;
                 }
             }
         }
@@ -213,25 +196,13 @@ impl Job for FollowGlossary {
 }
 
 /// Enqueues a run of a translation.
-struct WantRun {
-    translation: TranslationId,
-    job: JobId,
-    now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for WantRun {
-    type Out = ();
-    const NAME: &'static str = "translation_run";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let record: Option<Arc<TranslationRecord>> =
-            tx.get(&TranslationRecord::at(&self.translation)).await?;
-        let Some(record) = record else { return Ok(()) };
-        let new = want_run(tx, &record, (self.job.clone(), self.now), Urgency::Follows).await?;
-        if new != *record {
-            tx.put(&*record, new)?;
-        }
-        Ok(())
+#[operation("translation_run")]
+async fn enqueue_run(tx: &mut Tx, translation: &TranslationId, job: &JobId, now: Timestamp) -> Result<()> {
+    let record: Option<Arc<TranslationRecord>> = tx.get(&TranslationRecord::at(translation)).await?;
+    let Some(record) = record else { return Ok(()) };
+    let new = want_run(tx, &record, (job.clone(), now), Urgency::Follows).await?;
+    if new != *record {
+        tx.put(&*record, new)?;
     }
+    Ok(())
 }

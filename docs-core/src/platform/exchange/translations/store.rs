@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
+use docs_macros::operation;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -95,7 +96,7 @@ impl Platform {
         for (part, segments) in (0..).zip(parts) {
             self.remember_more(translation, thing, part, segments).await?;
         }
-        let forget = ForgetParts { translation: translation.clone(), thing: thing.clone(), from };
+        let forget = forget_parts(translation, thing, from);
         while self.upkeep(&forget).await? {}
         Ok(())
     }
@@ -126,48 +127,31 @@ impl Operation for KeepPart {
 }
 
 /// Removes parts of the memory. `Out` is `true` if there may be more.
-struct ForgetParts {
-    translation: TranslationId,
-    thing: TranslatedThing,
+#[operation("translation_forget")]
+async fn forget_parts(
+    tx: &mut Tx,
+    translation: &TranslationId,
+    thing: &TranslatedThing,
     from: u64,
-}
-
-#[async_trait]
-impl Operation for ForgetParts {
-    type Out = bool;
-    const NAME: &'static str = "translation_forget";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let of = TranslationMemoryRecord::of_thing(&self.translation, &self.thing);
-        let (from, to) = (of.clone().number(self.from).key(), of.below().1);
-        let rows = tx.scan(&crate::store::Scan { from, to, rev: false, limit: PARTS_AT_ONCE }).await?;
-        let keys: Vec<Key> = rows.into_iter().map(|(key, _)| key).collect();
-        tx.delete_all::<TranslationMemoryRecord>(&keys).await?;
-        Ok(keys.len() == PARTS_AT_ONCE as usize)
-    }
+) -> Result<bool> {
+    let of = TranslationMemoryRecord::of_thing(translation, thing);
+    let (from, to) = (of.clone().number(from).key(), of.below().1);
+    let rows = tx.scan(&crate::store::Scan { from, to, rev: false, limit: PARTS_AT_ONCE }).await?;
+    let keys: Vec<Key> = rows.into_iter().map(|(key, _)| key).collect();
+    tx.delete_all::<TranslationMemoryRecord>(&keys).await?;
+    Ok(keys.len() == PARTS_AT_ONCE as usize)
 }
 
 /// Counts the words sent to the translator.
-pub(super) struct CountWords {
-    pub(super) translation: TranslationId,
-    pub(super) words: u64,
-}
-
-#[async_trait]
-impl Operation for CountWords {
-    type Out = ();
-    const NAME: &'static str = "translation_words";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let record: Option<Arc<TranslationRecord>> =
-            tx.get(&TranslationRecord::at(&self.translation)).await?;
-        if let Some(old) = record {
-            let stats = TranslationStats { total_words: old.stats.total_words + self.words, ..old.stats };
-            let spent_words = old.spent_words + self.words;
-            tx.put(&*old, TranslationRecord { stats, spent_words, ..TranslationRecord::clone(&old) })?;
-        }
-        Ok(())
+#[operation("translation_words")]
+pub(super) async fn count_words(tx: &mut Tx, translation: &TranslationId, words: u64) -> Result<()> {
+    let record: Option<Arc<TranslationRecord>> = tx.get(&TranslationRecord::at(translation)).await?;
+    if let Some(old) = record {
+        let stats = TranslationStats { total_words: old.stats.total_words + words, ..old.stats };
+        let spent_words = old.spent_words + words;
+        tx.put(&*old, TranslationRecord { stats, spent_words, ..TranslationRecord::clone(&old) })?;
     }
+    Ok(())
 }
 
 /// The outcome of storing a result.

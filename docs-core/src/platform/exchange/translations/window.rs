@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     run::{Made, Work, require_time},
     segments::{Found, Tried, batches, is_answered, translate, translate_alone},
-    store::CountWords,
+    store::count_words,
     texts::{Read, Thing},
 };
 use crate::{
@@ -65,7 +65,7 @@ impl Platform {
             made.failed += found.failed;
             made.is_answered |= !found.translations.is_empty();
             if found.words > 0 {
-                self.upkeep(&CountWords { translation: id.clone(), words: found.words }).await?;
+                self.upkeep(&count_words(id, found.words)).await?;
             }
             known.extend(found.translations.clone());
             for open in &mut open {

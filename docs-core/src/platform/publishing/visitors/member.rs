@@ -1,8 +1,7 @@
 //! Members as visitors: tokens that identify the members of an organization to its sites.
 
-use async_trait::async_trait;
 use chrono::TimeDelta;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -20,7 +19,7 @@ use crate::{
         people::{members::find, users::user_of},
     },
     policy::SignIn,
-    store::{Operation, Tx, records::MemberRecord},
+    store::{Tx, records::MemberRecord},
 };
 
 /// The lifetime of a member's token.
@@ -141,36 +140,23 @@ impl<'p> OrgHandle<'p> {
     /// `Forbidden` for the platform itself; `NotFound` unless the actor is a member.
     #[boxed]
     pub async fn ping(self) -> Result<Visit> {
-        let Self { caller, org } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, org) = self.parts();
         let user = actor.require_user()?.clone();
-        let ping = PingMember { actor: actor.clone(), org: org.clone(), user, now: platform.now() };
+        let ping = ping_member(actor, org, &user, platform.now());
         let token =
             platform.upkeep_and_show(&ping, |done| Box::pin(platform.member_token(done.tx, org, actor)));
         Ok(Visit { platform_visitor_claims: token.await? })
     }
 }
 
-struct PingMember {
-    actor: Actor,
-    org: OrgId,
-    user: UserId,
-    now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for PingMember {
-    type Out = ();
-    const NAME: &'static str = "member_ping";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        access::org(tx, &self.actor, &self.org).await?;
-        let old = find(tx, &self.org, &self.user).await?;
-        // The latest visit wins, regardless of the order of the pings.
-        if old.last_seen_at < Some(self.now) {
-            let new = MemberRecord { last_seen_at: Some(self.now), ..MemberRecord::clone(&old) };
-            tx.put(&*old, new)?;
-        }
-        Ok(())
+#[operation("member_ping")]
+async fn ping_member(tx: &mut Tx, actor: &Actor, org: &OrgId, user: &UserId, now: Timestamp) -> Result<()> {
+    access::org(tx, actor, org).await?;
+    let old = find(tx, org, user).await?;
+    // The latest visit wins, regardless of the order of the pings.
+    if old.last_seen_at < Some(now) {
+        let new = MemberRecord { last_seen_at: Some(now), ..MemberRecord::clone(&old) };
+        tx.put(&*old, new)?;
     }
+    Ok(())
 }

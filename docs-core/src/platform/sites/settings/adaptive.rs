@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use crate::{
     Error, Result,
@@ -18,7 +17,7 @@ use crate::{
         nouns::{SiteHandle, SiteRef},
     },
     policy::SiteAction,
-    store::{Operation, Tx, records::AdaptiveRecord},
+    store::{Tx, records::AdaptiveRecord},
 };
 
 impl<'p> SiteHandle<'p> {
@@ -29,8 +28,7 @@ impl<'p> SiteHandle<'p> {
     /// `NotFound`, also if no schema was set.
     #[boxed]
     pub async fn get_adaptive_schema(self) -> Result<SiteAdaptiveSchema> {
-        let Self { caller, at, .. } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, at, _) = self.parts();
         let tx = platform.read().await?;
         schema_seen(&tx, actor, at).await
     }
@@ -60,13 +58,7 @@ impl<'p> SiteHandle<'p> {
     pub async fn set_adaptive_schema(self, new: UpdateAdaptiveSchema) -> Result<SiteAdaptiveSchema> {
         let Self { caller, at: at @ SiteRef { org, site }, .. } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        let operation = SetAdaptiveSchema {
-            actor: actor.clone(),
-            org: org.clone(),
-            site: site.clone(),
-            schema: new.json_schema,
-            now: platform.now(),
-        };
+        let operation = set_adaptive_schema(actor, org, site, &new.json_schema, platform.now());
         let set = platform.change(actor, &operation, |seen| Box::pin(schema_seen(seen.tx, actor, at)));
         Ok(view(&*set.await?))
     }
@@ -119,29 +111,21 @@ fn view(record: &AdaptiveRecord) -> SiteAdaptiveSchema {
     }
 }
 
-struct SetAdaptiveSchema {
-    actor: Actor,
-    org: OrgId,
-    site: SiteId,
-    schema: AdaptiveJsonSchema,
+#[operation("adaptive_schema_set")]
+async fn set_adaptive_schema(
+    tx: &mut Tx,
+    actor: &Actor,
+    org: &OrgId,
+    site: &SiteId,
+    json_schema: &AdaptiveJsonSchema,
     now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for SetAdaptiveSchema {
-    type Out = Arc<AdaptiveRecord>;
-    const NAME: &'static str = "adaptive_schema_set";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<Arc<AdaptiveRecord>> {
-        access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
-            .await?;
-        let old = schema(tx, &self.site).await?;
-        let new =
-            AdaptiveRecord { site: self.site.clone(), schema: self.schema.clone(), updated_at: self.now };
-        match old {
-            None => Ok(tx.create(new)),
-            Some(old) if old.schema == new.schema => Ok(old),
-            Some(old) => Ok(tx.put(&*old, new)?),
-        }
+) -> Result<Arc<AdaptiveRecord>> {
+    access::site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
+    let old = schema(tx, site).await?;
+    let new = AdaptiveRecord { site: site.clone(), schema: json_schema.clone(), updated_at: now };
+    match old {
+        None => Ok(tx.create(new)),
+        Some(old) if old.schema == new.schema => Ok(old),
+        Some(old) => Ok(tx.put(&*old, new)?),
     }
 }

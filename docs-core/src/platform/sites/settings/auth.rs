@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use crate::{
     Error, Result,
@@ -19,7 +18,7 @@ use crate::{
     },
     policy::SiteAction,
     ports::Secrets,
-    store::{Operation, Tx, records::SiteAuthRecord},
+    store::{Tx, records::SiteAuthRecord},
 };
 
 impl<'p> SiteHandle<'p> {
@@ -66,8 +65,7 @@ impl<'p> SiteHandle<'p> {
     /// ```
     #[boxed]
     pub async fn update_publishing_auth(self, change: UpdatePublishingAuth) -> Result<PublishingAuth> {
-        let Self { caller, at, .. } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, at, _) = self.parts();
         if let Patch::Set(url) = &change.fallback_url {
             check_fallback(url)?;
         }
@@ -81,8 +79,7 @@ impl<'p> SiteHandle<'p> {
     /// `Forbidden` unless the actor manages the site.
     #[boxed]
     pub async fn regenerate_publishing_auth(self) -> Result<PublishingAuth> {
-        let Self { caller, at, .. } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, at, _) = self.parts();
         let done = platform.once(actor, Right::of_site(at), async move {
             platform.change_auth(actor, at, Change::Key).await
         });
@@ -114,9 +111,7 @@ impl Platform {
     ) -> Result<PublishingAuth> {
         let key = Secret::draw(self.ids(), "docs-platform signing key of a site").as_hex();
         let sealed = self.secrets().seal(&purpose(site), &key, self.ids().next()).map_err(Error::internal)?;
-        let secrets = self.secrets();
-        let (org, site) = (org.clone(), site.clone());
-        let operation = ChangeAuth { actor: actor.clone(), org, site, change, sealed, secrets };
+        let operation = change_auth(actor, org, site, &change, &sealed, self.secrets());
         self.change_and_show(actor, &operation, |done| Box::pin(self.auth_seen(done.tx, actor, at))).await
     }
 
@@ -156,47 +151,40 @@ enum Change {
     Key,
 }
 
-struct ChangeAuth<'s> {
-    actor: Actor,
-    org: OrgId,
-    site: SiteId,
-    change: Change,
-    /// A new key, used if the site has none or replaces it.
-    sealed: String,
-    secrets: &'s dyn Secrets,
-}
-
-#[async_trait]
-impl Operation for ChangeAuth<'_> {
-    type Out = Arc<SiteAuthRecord>;
-    const NAME: &'static str = "publishing_auth_change";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<Arc<SiteAuthRecord>> {
-        access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
-            .await?;
-        let old: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(&self.site)).await?;
-        let mut new = match &old {
-            Some(old) => SiteAuthRecord::clone(old),
-            None => SiteAuthRecord {
-                site: self.site.clone(),
-                backend: VisitorAuthBackend::Custom,
-                integration: None,
-                fallback_url: None,
-                sealed: self.sealed.clone(),
-            },
-        };
-        match &self.change {
-            Change::Nothing => {}
-            Change::Key => new.sealed.clone_from(&self.sealed),
-            Change::Settings(change) => settle(&mut new, change)?,
-        }
-        // A caller who gets the error must not have changed anything.
-        opened(self.secrets, &new)?;
-        match old {
-            None => Ok(tx.create(new)),
-            Some(old) if *old == new => Ok(old),
-            Some(old) => Ok(tx.put(&*old, new)?),
-        }
+/// Changes the visitor authentication of a site. `sealed` is a new key, used if the site has none or replaces it.
+#[operation("publishing_auth_change")]
+async fn change_auth(
+    tx: &mut Tx,
+    actor: &Actor,
+    org: &OrgId,
+    site: &SiteId,
+    change: &Change,
+    sealed: &str,
+    secrets: &dyn Secrets,
+) -> Result<Arc<SiteAuthRecord>> {
+    access::site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
+    let old: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(site)).await?;
+    let mut new = match &old {
+        Some(old) => SiteAuthRecord::clone(old),
+        None => SiteAuthRecord {
+            site: site.clone(),
+            backend: VisitorAuthBackend::Custom,
+            integration: None,
+            fallback_url: None,
+            sealed: sealed.to_owned(),
+        },
+    };
+    match change {
+        Change::Nothing => {}
+        Change::Key => sealed.clone_into(&mut new.sealed),
+        Change::Settings(change) => settle(&mut new, change)?,
+    }
+    // A caller who gets the error must not have changed anything.
+    opened(secrets, &new)?;
+    match old {
+        None => Ok(tx.create(new)),
+        Some(old) if *old == new => Ok(old),
+        Some(old) => Ok(tx.put(&*old, new)?),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use super::place;
 use crate::{
@@ -30,8 +30,7 @@ impl<'p> SiteHandle<'p> {
     /// Reads the customization of a site, with defaults for unset fields.
     #[boxed]
     pub async fn get_customization(self) -> Result<Customization> {
-        let Self { caller, at, .. } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, at, _) = self.parts();
         let tx = platform.read().await?;
         site_look(&tx, actor, at).await
     }
@@ -61,13 +60,11 @@ impl<'p> SiteHandle<'p> {
         let (platform, actor) = (caller.platform, &caller.actor());
         check_favicon(&look.favicon)?;
         check_size(&look)?;
-        let operation = SetCustomization {
-            actor: actor.clone(),
-            org: org.clone(),
-            site: site.clone(),
-            look: look.clone(),
-        };
-        platform.change(actor, &operation, |seen| Box::pin(site_look(seen.tx, actor, at))).await?;
+        platform
+            .change(actor, &set_customization(actor, org, site, &look), |seen| {
+                Box::pin(site_look(seen.tx, actor, at))
+            })
+            .await?;
         Ok(look)
     }
 }
@@ -76,8 +73,7 @@ impl<'p> SiteSpaceHandle<'p> {
     /// Reads the customization of a space on a site: that of the site with the overrides of the space.
     #[boxed]
     pub async fn get_customization(self) -> Result<Customization> {
-        let Self { caller, at, site_space: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, at, id) = self.parts();
         let tx = platform.read().await?;
         place_look(&tx, actor, at, id).await
     }
@@ -91,8 +87,7 @@ impl<'p> SiteSpaceHandle<'p> {
     /// favicon has both an image and an emoji.
     #[boxed]
     pub async fn override_customization(self, change: CustomizationOverride) -> Result<Customization> {
-        let Self { caller, at, site_space: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, at, id) = self.parts();
         if let Patch::Set(favicon) = &change.favicon {
             check_favicon(favicon)?;
         }
@@ -109,8 +104,7 @@ impl<'p> SiteSpaceHandle<'p> {
     /// `Forbidden` unless the actor manages the site.
     #[boxed]
     pub async fn delete_customization(self) -> Result<bool> {
-        let Self { caller, at: of, site_space: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, of, id) = self.parts();
         let remove = OverrideCustomization::new(actor, of, id, None);
         let done = platform.change(actor, &remove, |seen| Box::pin(place_look(seen.tx, actor, of, id)));
         Error::existed(done.await)
@@ -201,36 +195,27 @@ fn check_size(look: &impl serde::Serialize) -> Result<()> {
     Ok(())
 }
 
-struct SetCustomization {
-    actor: Actor,
-    org: OrgId,
-    site: SiteId,
-    look: Customization,
-}
-
-#[async_trait]
-impl Operation for SetCustomization {
-    type Out = ();
-    const NAME: &'static str = "site_customization_set";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (_, site) =
-            access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
-                .await?;
-        let icon = Some(&self.look.favicon).filter(|favicon| **favicon != Favicon::default());
-        if site.icon.as_ref() != icon {
-            tx.put(&*site, SiteRecord { icon: icon.cloned(), ..SiteRecord::clone(&site) })?;
-        }
-        let old: Option<Arc<CustomizationRecord>> = tx.get(&CustomizationRecord::at(&self.site)).await?;
-        let new =
-            CustomizationRecord { site: self.site.clone(), look: Look::Site(Box::new(self.look.clone())) };
-        match old {
-            None => drop(tx.create(new)),
-            Some(old) if *old == new => {}
-            Some(old) => drop(tx.put(&*old, new)?),
-        }
-        Ok(())
+#[operation("site_customization_set")]
+async fn set_customization(
+    tx: &mut Tx,
+    actor: &Actor,
+    org: &OrgId,
+    site: &SiteId,
+    look: &Customization,
+) -> Result<()> {
+    let (_, record) = access::site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
+    let icon = Some(&look.favicon).filter(|favicon| **favicon != Favicon::default());
+    if record.icon.as_ref() != icon {
+        tx.put(&*record, SiteRecord { icon: icon.cloned(), ..SiteRecord::clone(&record) })?;
     }
+    let old: Option<Arc<CustomizationRecord>> = tx.get(&CustomizationRecord::at(site)).await?;
+    let new = CustomizationRecord { site: site.clone(), look: Look::Site(Box::new(look.clone())) };
+    match old {
+        None => drop(tx.create(new)),
+        Some(old) if *old == new => {}
+        Some(old) => drop(tx.put(&*old, new)?),
+    }
+    Ok(())
 }
 
 /// Changes or removes the overrides of a space on a site.

@@ -3,7 +3,7 @@
 use std::{slice, sync::Arc};
 
 use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
     },
     policy::SiteAction,
     store::{
-        Entity, Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, jobs,
+        Entity, ListSpec, Lister, Operation, Page, PageRequest, Tx, jobs,
         records::{RedirectRecord, SectionRecord, SiteSpaceRecord, SpaceRecord, linked_id},
     },
 };
@@ -86,8 +86,8 @@ impl<'p> Redirects<'p> {
                 destination: new.destination,
                 created_at: platform.now(),
             };
-            let create = RedirectCreation { actor: actor.clone(), org: org.clone(), record };
-            platform.write_and_show(actor, &create, |_| at_once(Ok(view(&create.record)))).await
+            let create = redirect_creation(actor, org, &record);
+            platform.write_and_show(actor, &create, |_| at_once(Ok(view(&record)))).await
         });
         done.await
     }
@@ -111,13 +111,7 @@ impl<'p> RedirectHandle<'p> {
         if let Some(destination) = &change.destination {
             platform.check_destination(actor, at, destination).await?;
         }
-        let update = RedirectUpdate {
-            actor: actor.clone(),
-            org: org.clone(),
-            site: site.clone(),
-            id: id.clone(),
-            change: Some(change),
-        };
+        let update = redirect_update(actor, org, site, id, Some(&change));
         Ok(view(&*platform.write(actor, &update).await?))
     }
 
@@ -130,13 +124,7 @@ impl<'p> RedirectHandle<'p> {
     pub async fn delete(self) -> Result<bool> {
         let Self { caller, at: SiteRef { org, site }, redirect: id } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        let delete = RedirectUpdate {
-            actor: actor.clone(),
-            org: org.clone(),
-            site: site.clone(),
-            id: id.clone(),
-            change: None,
-        };
+        let delete = redirect_update(actor, org, site, id, None);
         Error::existed(platform.write(actor, &delete).await.map(drop))
     }
 }
@@ -150,8 +138,7 @@ impl<'p> SiteHandle<'p> {
     /// `NotFound` if there is no such redirect, or its destination is deleted or not visible to the actor.
     #[boxed]
     pub async fn resolve_redirect(self, source: &'p RedirectSource) -> Result<ResolvedRedirect> {
-        let Self { caller, at, share_key } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, at, share_key) = self.parts();
         let of = at.opened_with(share_key);
         let tx = platform.read().await?;
         let opened = platform.opened(&tx, actor, of).await?;
@@ -369,74 +356,48 @@ impl Operation for PurgeRedirects {
     }
 }
 
-struct RedirectCreation {
-    actor: Actor,
-    org: OrgId,
-    record: RedirectRecord,
-}
-
-#[async_trait]
-impl Operation for RedirectCreation {
-    type Out = ();
-    const NAME: &'static str = "redirect_create";
-
-    fn taken(&self, _: &Key) -> Error {
-        taken()
+#[operation("redirect_create", taken = |_| taken())]
+async fn redirect_creation(tx: &mut Tx, actor: &Actor, org: &OrgId, record: &RedirectRecord) -> Result<()> {
+    let site = &record.site;
+    access::site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
+    require_parent(tx, record).await?;
+    if tx.number(&RedirectRecord::count_in(site)).await? >= MAX_REDIRECTS {
+        return Err(Error::conflict(format!(
+            "a site must have at most {MAX_REDIRECTS} redirects; delete one first"
+        )));
     }
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let site = &self.record.site;
-        access::site(tx, &self.actor, SiteRef { org: &self.org, site }, SiteAction::Manage).await?;
-        require_parent(tx, &self.record).await?;
-        if tx.number(&RedirectRecord::count_in(site)).await? >= MAX_REDIRECTS {
-            return Err(Error::conflict(format!(
-                "a site must have at most {MAX_REDIRECTS} redirects; delete one first"
-            )));
-        }
-        tx.create(self.record.clone());
-        Ok(())
-    }
+    tx.create(record.clone());
+    Ok(())
 }
 
 /// Changes or deletes a redirect.
-struct RedirectUpdate {
-    actor: Actor,
-    org: OrgId,
-    site: SiteId,
-    id: RedirectId,
-    change: Option<UpdateSiteRedirect>,
-}
-
-#[async_trait]
-impl Operation for RedirectUpdate {
-    type Out = Arc<RedirectRecord>;
-    const NAME: &'static str = "redirect_change";
-
-    fn taken(&self, _: &Key) -> Error {
-        taken()
+#[operation("redirect_change", taken = |_| taken())]
+async fn redirect_update(
+    tx: &mut Tx,
+    actor: &Actor,
+    org: &OrgId,
+    site: &SiteId,
+    id: &RedirectId,
+    change: Option<&UpdateSiteRedirect>,
+) -> Result<Arc<RedirectRecord>> {
+    access::site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
+    let old = find(tx, site, id).await?;
+    let Some(change) = change else {
+        tx.delete(&*old);
+        return Ok(old);
+    };
+    let mut new = RedirectRecord::clone(&old);
+    new.source = change.source.clone().unwrap_or(new.source);
+    new.destination = change.destination.clone().unwrap_or(new.destination);
+    if new == *old {
+        return Ok(old);
     }
-
-    async fn apply(&self, tx: &mut Tx) -> Result<Arc<RedirectRecord>> {
-        access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
-            .await?;
-        let old = find(tx, &self.site, &self.id).await?;
-        let Some(change) = &self.change else {
-            tx.delete(&*old);
-            return Ok(old);
-        };
-        let mut new = RedirectRecord::clone(&old);
-        new.source = change.source.clone().unwrap_or(new.source);
-        new.destination = change.destination.clone().unwrap_or(new.destination);
-        if new == *old {
-            return Ok(old);
+    match require_parent(tx, &new).await {
+        // The destination was removed from the site, so the redirect is about to be deleted.
+        Err(error) if change.destination.is_none() && error.kind() == ErrorKind::Invalid => {
+            return Err(gone());
         }
-        match require_parent(tx, &new).await {
-            // The destination was removed from the site, so the redirect is about to be deleted.
-            Err(error) if change.destination.is_none() && error.kind() == ErrorKind::Invalid => {
-                return Err(gone());
-            }
-            other => other?,
-        }
-        Ok(tx.put(&*old, new)?)
+        other => other?,
     }
+    Ok(tx.put(&*old, new)?)
 }

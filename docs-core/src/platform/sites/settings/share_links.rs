@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use crate::{
     Error, Result,
@@ -19,7 +18,7 @@ use crate::{
     },
     policy::SiteAction,
     store::{
-        ListSpec, Lister, Operation, Page, PageRequest, Tx,
+        ListSpec, Lister, Page, PageRequest, Tx,
         records::{ShareLinkRecord, SiteRecord},
     },
 };
@@ -36,8 +35,7 @@ impl<'p> ShareLinks<'p> {
     /// `Forbidden` unless the actor manages the site.
     #[boxed]
     pub async fn list(self, page: &'p PageRequest) -> Result<Page<ShareLink>> {
-        let Self { caller, at } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, at) = self.parts();
         let tx = platform.read().await?;
         let (_, site) = access::site(&tx, actor, at, SiteAction::Manage).await?;
         let spec = ListSpec::new(tag::SHARE_LINKS, ShareLinkRecord::of_site(&site.id));
@@ -88,9 +86,9 @@ impl<'p> ShareLinks<'p> {
                 digest: digest(&secret),
                 created_at: platform.now(),
             };
-            let create = ShareLinkCreation { actor: actor.clone(), org: org.clone(), record };
+            let create = share_link_creation(actor, org, &record);
             let shown = platform.write_and_show(actor, &create, |done| {
-                at_once(Ok(platform.share_link_view(&done.out, &create.record)))
+                at_once(Ok(platform.share_link_view(&done.out, &record)))
             });
             shown.await
         });
@@ -108,13 +106,7 @@ impl<'p> ShareLinkHandle<'p> {
     pub async fn update(self, change: UpdateShareLink) -> Result<ShareLink> {
         let Self { caller, at: SiteRef { org, site }, share_link: id } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        let update = ShareLinkUpdate {
-            actor: actor.clone(),
-            org: org.clone(),
-            site: site.clone(),
-            id: id.clone(),
-            change: Some(change),
-        };
+        let update = share_link_update(actor, org, site, id, Some(&change));
         let (site, link) = platform.write(actor, &update).await?;
         Ok(platform.share_link_view(&site, &link))
     }
@@ -128,13 +120,7 @@ impl<'p> ShareLinkHandle<'p> {
     pub async fn delete(self) -> Result<bool> {
         let Self { caller, at: SiteRef { org, site }, share_link: id } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        let delete = ShareLinkUpdate {
-            actor: actor.clone(),
-            org: org.clone(),
-            site: site.clone(),
-            id: id.clone(),
-            change: None,
-        };
+        let delete = share_link_update(actor, org, site, id, None);
         Error::existed(platform.write(actor, &delete).await.map(drop))
     }
 }
@@ -170,62 +156,47 @@ impl Platform {
     }
 }
 
-struct ShareLinkCreation {
-    actor: Actor,
-    org: OrgId,
-    record: ShareLinkRecord,
-}
-
-#[async_trait]
-impl Operation for ShareLinkCreation {
-    type Out = Arc<SiteRecord>;
-    const NAME: &'static str = "share_link_create";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<Arc<SiteRecord>> {
-        let site = &self.record.site;
-        let (_, site) =
-            access::site(tx, &self.actor, SiteRef { org: &self.org, site }, SiteAction::Manage).await?;
-        if tx.number(&ShareLinkRecord::count_in(&site.id)).await? >= MAX_LINKS {
-            return Err(Error::conflict(format!(
-                "a site must have at most {MAX_LINKS} share links; delete one first"
-            )));
-        }
-        tx.create(self.record.clone());
-        Ok(site)
+#[operation("share_link_create")]
+async fn share_link_creation(
+    tx: &mut Tx,
+    actor: &Actor,
+    org: &OrgId,
+    record: &ShareLinkRecord,
+) -> Result<Arc<SiteRecord>> {
+    let site = &record.site;
+    let (_, site) = access::site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
+    if tx.number(&ShareLinkRecord::count_in(&site.id)).await? >= MAX_LINKS {
+        return Err(Error::conflict(format!(
+            "a site must have at most {MAX_LINKS} share links; delete one first"
+        )));
     }
+    tx.create(record.clone());
+    Ok(site)
 }
 
 /// Changes or deletes a share link.
-struct ShareLinkUpdate {
-    actor: Actor,
-    org: OrgId,
-    site: SiteId,
-    id: ShareLinkId,
-    change: Option<UpdateShareLink>,
-}
-
-#[async_trait]
-impl Operation for ShareLinkUpdate {
-    type Out = (Arc<SiteRecord>, Arc<ShareLinkRecord>);
-    const NAME: &'static str = "share_link_change";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<Self::Out> {
-        let (_, site) =
-            access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
-                .await?;
-        let old: Option<Arc<ShareLinkRecord>> = tx.get(&ShareLinkRecord::at(&self.id)).await?;
-        let old = old.filter(|link| link.site == self.site).ok_or_else(|| Error::not_found("share link"))?;
-        let Some(change) = &self.change else {
-            tx.delete(&*old);
-            return Ok((site, old));
-        };
-        let mut new = ShareLinkRecord::clone(&old);
-        new.active = change.active.unwrap_or(new.active);
-        new.name = change.name.clone().unwrap_or(new.name);
-        if new == *old {
-            return Ok((site, old));
-        }
-        let new = tx.put(&*old, new)?;
-        Ok((site, new))
+#[operation("share_link_change")]
+async fn share_link_update(
+    tx: &mut Tx,
+    actor: &Actor,
+    org: &OrgId,
+    site: &SiteId,
+    id: &ShareLinkId,
+    change: Option<&UpdateShareLink>,
+) -> Result<(Arc<SiteRecord>, Arc<ShareLinkRecord>)> {
+    let (_, site) = access::site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
+    let old: Option<Arc<ShareLinkRecord>> = tx.get(&ShareLinkRecord::at(id)).await?;
+    let old = old.filter(|link| link.site == site.id).ok_or_else(|| Error::not_found("share link"))?;
+    let Some(change) = change else {
+        tx.delete(&*old);
+        return Ok((site, old));
+    };
+    let mut new = ShareLinkRecord::clone(&old);
+    new.active = change.active.unwrap_or(new.active);
+    new.name = change.name.clone().unwrap_or(new.name);
+    if new == *old {
+        return Ok((site, old));
     }
+    let new = tx.put(&*old, new)?;
+    Ok((site, new))
 }

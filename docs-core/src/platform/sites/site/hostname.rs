@@ -1,7 +1,6 @@
 //! Custom hostnames of sites.
 
-use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use crate::{
     Error, Result,
@@ -13,7 +12,7 @@ use crate::{
         sites::structure::mount,
     },
     policy::SiteAction,
-    store::{Key, Operation, Tx, records::SiteRecord},
+    store::{Tx, records::SiteRecord},
 };
 
 impl<'p> SiteHandle<'p> {
@@ -34,33 +33,18 @@ impl<'p> SiteHandle<'p> {
             let (base, hosts) = (platform.urls().base(), platform.site_hosts());
             mount::check_host("hostname", hostname.as_str(), base, hosts)?;
         }
-        let set = SetHostname { org: org.clone(), id: id.clone(), hostname };
+        let set = set_hostname(org, id, hostname.as_ref());
         platform.write_site(actor, &set, org, id).await
     }
 }
 
-struct SetHostname {
-    org: OrgId,
-    id: SiteId,
-    hostname: Option<SiteHostname>,
-}
-
-#[async_trait]
-impl Operation for SetHostname {
-    type Out = ();
-    const NAME: &'static str = "site_hostname_set";
-
-    fn taken(&self, _: &Key) -> Error {
-        Error::conflict("hostname: is in use by another site")
+#[operation("site_hostname_set", taken = |_| Error::conflict("hostname: is in use by another site"))]
+async fn set_hostname(tx: &mut Tx, org: &OrgId, id: &SiteId, hostname: Option<&SiteHostname>) -> Result<()> {
+    let of = SiteRef { org, site: id };
+    let (_, old) = access::site(tx, &Actor::Platform, of, SiteAction::Manage).await?;
+    if let Some(hostname) = hostname {
+        mount::check(tx, org, "hostname", hostname.as_str()).await?;
     }
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let of = SiteRef { org: &self.org, site: &self.id };
-        let (_, old) = access::site(tx, &Actor::Platform, of, SiteAction::Manage).await?;
-        if let Some(hostname) = &self.hostname {
-            mount::check(tx, &self.org, "hostname", hostname.as_str()).await?;
-        }
-        tx.put(&*old, SiteRecord { hostname: self.hostname.clone(), ..SiteRecord::clone(&old) })?;
-        Ok(())
-    }
+    tx.put(&*old, SiteRecord { hostname: hostname.cloned(), ..SiteRecord::clone(&old) })?;
+    Ok(())
 }

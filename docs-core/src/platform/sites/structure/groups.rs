@@ -2,8 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use super::{order, places::no_section};
 use crate::{
@@ -19,7 +18,7 @@ use crate::{
         sites::manage::On,
     },
     store::{
-        Operation, Page, PageRequest, Tx,
+        Page, PageRequest, Tx,
         records::{SectionGroupRecord, SectionRecord},
     },
 };
@@ -28,8 +27,7 @@ impl<'p> SectionGroups<'p> {
     /// Lists the groups of a site in the site's order, each before its descendants.
     #[boxed]
     pub async fn list(self, page: &'p PageRequest) -> Result<Page<SiteSectionGroup>> {
-        let Self { caller, at, share_key } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, at, share_key) = self.parts();
         let of = at.opened_with(share_key);
         let (tx, opened) = platform.open_site(actor, of).await?;
         let outline = &opened.outline;
@@ -67,8 +65,7 @@ impl<'p> SectionGroups<'p> {
     /// ```
     #[boxed]
     pub async fn create(self, add: AddSectionGroup) -> Result<SiteSectionGroup> {
-        let Self { caller, at: of, .. } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, of, _) = self.parts();
         let done = platform.once(actor, Right::of_site(of), async move {
             let mut sections = Vec::new();
             for (at, id) in add.sections.iter().flatten().enumerate() {
@@ -78,9 +75,8 @@ impl<'p> SectionGroups<'p> {
             }
             let parent = add.parent.as_ref().map(|id| id.parse().map_err(|_| no_group("parent")));
             let parent = parent.transpose()?;
-            let operation =
-                SectionGroupCreation { on: On::new(actor, of), id: platform.id(), sections, parent, add };
-            let id = &operation.id;
+            let (on, id) = (On::new(actor, of), &platform.id());
+            let operation = section_group_creation(&on, id, &sections, parent.as_ref(), &add);
             platform
                 .write_and_show(actor, &operation, |done| {
                     Box::pin(platform.group_seen(done.tx, actor, of, id))
@@ -99,9 +95,9 @@ impl<'p> SectionGroupHandle<'p> {
     /// `Forbidden` unless the actor manages the site.
     #[boxed]
     pub async fn update(self, change: UpdateSectionGroup) -> Result<SiteSectionGroup> {
-        let Self { caller, at: of, group: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
-        let update = SectionGroupUpdate { on: On::new(actor, of), id: id.clone(), change };
+        let (platform, ref actor, of, id) = self.parts();
+        let on = On::new(actor, of);
+        let update = section_group_update(&on, id, &change);
         platform
             .write_and_show(actor, &update, |done| Box::pin(platform.group_seen(done.tx, actor, of, id)))
             .await
@@ -114,11 +110,9 @@ impl<'p> SectionGroupHandle<'p> {
     /// `Forbidden` unless the actor manages the site.
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
-        let Self { caller, at: of, group: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
-        Error::existed(
-            platform.write(actor, &SectionGroupDeletion { on: On::new(actor, of), id: id.clone() }).await,
-        )
+        let (platform, ref actor, of, id) = self.parts();
+        let on = On::new(actor, of);
+        Error::existed(platform.write(actor, &section_group_deletion(&on, id)).await)
     }
 
     /// Moves a section into a group, last in order. A section that is already in the group keeps its position.
@@ -128,11 +122,11 @@ impl<'p> SectionGroupHandle<'p> {
     /// `Forbidden` unless the actor manages the site; `Invalid` for an unknown section.
     #[boxed]
     pub async fn add_section(self, add: AddSectionToGroup) -> Result<SiteSectionGroup> {
-        let Self { caller, at: of, group: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, of, id) = self.parts();
         let done = platform.once(actor, Right::of_site(of), async move {
             let section = add.section_id.parse().map_err(|_| no_section("sectionId"))?;
-            let gather = PutSectionInGroup { on: On::new(actor, of), id: id.clone(), section };
+            let on = On::new(actor, of);
+            let gather = put_section_in_group(&on, id, &section);
             platform
                 .write_and_show(actor, &gather, |done| Box::pin(platform.group_seen(done.tx, actor, of, id)))
                 .await
@@ -147,11 +141,9 @@ impl<'p> SectionGroupHandle<'p> {
     /// `Forbidden` unless the actor manages the site.
     #[boxed]
     pub async fn remove_section(self, section: &'p SectionId) -> Result<bool> {
-        let Self { caller, at: of, group: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
-        let operation =
-            RemoveSectionFromGroup { on: On::new(actor, of), id: id.clone(), section: section.clone() };
-        Error::existed(platform.write(actor, &operation).await)
+        let (platform, ref actor, of, id) = self.parts();
+        let on = On::new(actor, of);
+        Error::existed(platform.write(actor, &remove_section_from_group(&on, id, section)).await)
     }
 }
 
@@ -183,141 +175,102 @@ fn places_in(outline: &Outline, groups: &[Arc<SectionGroupRecord>]) -> Vec<SiteS
     places.map(|place| place.id.clone()).collect()
 }
 
-struct SectionGroupCreation {
-    on: On,
-    id: SectionGroupId,
-    /// The sections to move into it, each with the request field that names it.
-    sections: Vec<(String, SectionId)>,
-    parent: Option<SectionGroupId>,
-    add: AddSectionGroup,
-}
-
-#[async_trait]
-impl Operation for SectionGroupCreation {
-    type Out = ();
-    const NAME: &'static str = "site_section_group_add";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (site, outline) = self.on.open(tx).await?;
-        if outline.groups().len() >= MAX_GROUPS {
-            return Err(Error::conflict(format!("a site must have at most {MAX_GROUPS} section groups")));
-        }
-        if let Some(parent) = &self.parent {
-            outline.group(parent).ok_or_else(|| no_group("parent"))?;
-            check_depth(outline.chain(Some(parent)).len() + 1)?;
-        }
-        let (mut sections, mut named) = (Vec::new(), BTreeSet::new());
-        for (field, id) in &self.sections {
-            let section = outline.section(id).ok_or_else(|| no_section(field))?;
-            if !named.insert(id) {
-                return Err(Error::invalid(field, "must not contain a section twice"));
-            }
-            sections.push(Node::Section(Arc::clone(section)));
-        }
-        tx.create(SectionGroupRecord {
-            id: self.id.clone(),
-            site: site.id.clone(),
-            parent: self.parent.clone(),
-            rank: order::behind(outline.children(self.parent.as_ref()).last().map(Node::rank)),
-            title: self.add.title.clone(),
-            icon: self.add.icon.clone(),
-        });
-        order::seat(tx, Some(&self.id), &[], 0, &sections)
+/// Adds a group and moves sections into it, each given with the request field that names it.
+#[operation("site_section_group_add")]
+async fn section_group_creation(
+    tx: &mut Tx,
+    on: &On,
+    id: &SectionGroupId,
+    sections: &[(String, SectionId)],
+    parent: Option<&SectionGroupId>,
+    add: &AddSectionGroup,
+) -> Result<()> {
+    let (site, outline) = on.open(tx).await?;
+    if outline.groups().len() >= MAX_GROUPS {
+        return Err(Error::conflict(format!("a site must have at most {MAX_GROUPS} section groups")));
     }
-}
-
-struct SectionGroupUpdate {
-    on: On,
-    id: SectionGroupId,
-    change: UpdateSectionGroup,
-}
-
-#[async_trait]
-impl Operation for SectionGroupUpdate {
-    type Out = ();
-    const NAME: &'static str = "site_section_group_update";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let site = self.on.manage(tx).await?;
-        let old: Option<Arc<SectionGroupRecord>> = tx.get(&SectionGroupRecord::at(&self.id)).await?;
-        let old = old.filter(|group| group.site == site.id).ok_or_else(missing)?;
-        let change = self.change.clone();
-        let mut new = SectionGroupRecord::clone(&old);
-        new.title = change.title.unwrap_or(new.title);
-        new.icon = change.icon.apply(new.icon);
-        if new != *old {
-            tx.put(&*old, new)?;
+    if let Some(parent) = parent {
+        outline.group(parent).ok_or_else(|| no_group("parent"))?;
+        check_depth(outline.chain(Some(parent)).len() + 1)?;
+    }
+    let (mut inside, mut named) = (Vec::new(), BTreeSet::new());
+    for (field, id) in sections {
+        let section = outline.section(id).ok_or_else(|| no_section(field))?;
+        if !named.insert(id) {
+            return Err(Error::invalid(field, "must not contain a section twice"));
         }
-        Ok(())
+        inside.push(Node::Section(Arc::clone(section)));
     }
+    tx.create(SectionGroupRecord {
+        id: id.clone(),
+        site: site.id.clone(),
+        parent: parent.cloned(),
+        rank: order::behind(outline.children(parent).last().map(Node::rank)),
+        title: add.title.clone(),
+        icon: add.icon.clone(),
+    });
+    order::seat(tx, Some(id), &[], 0, &inside)
 }
 
-struct SectionGroupDeletion {
-    on: On,
-    id: SectionGroupId,
-}
-
-#[async_trait]
-impl Operation for SectionGroupDeletion {
-    type Out = ();
-    const NAME: &'static str = "site_section_group_delete";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (_, outline) = self.on.open(tx).await?;
-        let group = outline.group(&self.id).ok_or_else(missing)?;
-        let parent = group.parent.as_ref();
-        let (stay, at) = without(&outline, parent, self.id.as_str());
-        order::seat(tx, parent, &stay, at, outline.children(Some(&self.id)))?;
-        tx.delete(&**group);
-        Ok(())
+#[operation("site_section_group_update")]
+async fn section_group_update(
+    tx: &mut Tx,
+    on: &On,
+    id: &SectionGroupId,
+    change: &UpdateSectionGroup,
+) -> Result<()> {
+    let site = on.manage(tx).await?;
+    let old: Option<Arc<SectionGroupRecord>> = tx.get(&SectionGroupRecord::at(id)).await?;
+    let old = old.filter(|group| group.site == site.id).ok_or_else(missing)?;
+    let change = change.clone();
+    let mut new = SectionGroupRecord::clone(&old);
+    new.title = change.title.unwrap_or(new.title);
+    new.icon = change.icon.apply(new.icon);
+    if new != *old {
+        tx.put(&*old, new)?;
     }
+    Ok(())
 }
 
-struct PutSectionInGroup {
-    on: On,
-    id: SectionGroupId,
-    section: SectionId,
+#[operation("site_section_group_delete")]
+async fn section_group_deletion(tx: &mut Tx, on: &On, id: &SectionGroupId) -> Result<()> {
+    let (_, outline) = on.open(tx).await?;
+    let group = outline.group(id).ok_or_else(missing)?;
+    let parent = group.parent.as_ref();
+    let (stay, at) = without(&outline, parent, id.as_str());
+    order::seat(tx, parent, &stay, at, outline.children(Some(id)))?;
+    tx.delete(&**group);
+    Ok(())
 }
 
-#[async_trait]
-impl Operation for PutSectionInGroup {
-    type Out = ();
-    const NAME: &'static str = "site_section_group_gather";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (_, outline) = self.on.open(tx).await?;
-        let group = outline.group(&self.id).ok_or_else(missing)?;
-        let section = outline.section(&self.section).ok_or_else(|| no_section("sectionId"))?;
-        if section.group.as_ref() == Some(&group.id) {
-            return Ok(());
-        }
-        let stay = outline.children(Some(&group.id));
-        order::seat(tx, Some(&group.id), stay, stay.len(), &[Node::Section(Arc::clone(section))])
+#[operation("site_section_group_gather")]
+async fn put_section_in_group(tx: &mut Tx, on: &On, id: &SectionGroupId, section: &SectionId) -> Result<()> {
+    let (_, outline) = on.open(tx).await?;
+    let group = outline.group(id).ok_or_else(missing)?;
+    let section = outline.section(section).ok_or_else(|| no_section("sectionId"))?;
+    if section.group.as_ref() == Some(&group.id) {
+        return Ok(());
     }
+    let stay = outline.children(Some(&group.id));
+    order::seat(tx, Some(&group.id), stay, stay.len(), &[Node::Section(Arc::clone(section))])
 }
 
-struct RemoveSectionFromGroup {
-    on: On,
-    id: SectionGroupId,
-    section: SectionId,
-}
-
-#[async_trait]
-impl Operation for RemoveSectionFromGroup {
-    type Out = ();
-    const NAME: &'static str = "site_section_group_release";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (_, outline) = self.on.open(tx).await?;
-        let group = outline.group(&self.id).ok_or_else(missing)?;
-        let is_inside = |section: &&Arc<SectionRecord>| section.group.as_ref() == Some(&group.id);
-        let section = outline.section(&self.section).filter(is_inside);
-        let section = section.ok_or_else(|| Error::not_found("section"))?;
-        let parent = group.parent.as_ref();
-        let stay = outline.children(parent);
-        let at = stay.iter().position(|node| node.id() == self.id.as_str()).map_or(stay.len(), |at| at + 1);
-        order::seat(tx, parent, stay, at, &[Node::Section(Arc::clone(section))])
-    }
+#[operation("site_section_group_release")]
+async fn remove_section_from_group(
+    tx: &mut Tx,
+    on: &On,
+    id: &SectionGroupId,
+    section: &SectionId,
+) -> Result<()> {
+    let (_, outline) = on.open(tx).await?;
+    let group = outline.group(id).ok_or_else(missing)?;
+    let is_inside = |section: &&Arc<SectionRecord>| section.group.as_ref() == Some(&group.id);
+    let section = outline.section(section).filter(is_inside);
+    let section = section.ok_or_else(|| Error::not_found("section"))?;
+    let parent = group.parent.as_ref();
+    let stay = outline.children(parent);
+    let at = stay.iter().position(|node| node.id() == id.as_str()).map_or(stay.len(), |at| at + 1);
+    order::seat(tx, parent, stay, at, &[Node::Section(Arc::clone(section))])
 }
 
 /// Returns the other children of a group or site, and the index of the given one.

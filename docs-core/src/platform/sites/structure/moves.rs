@@ -62,8 +62,7 @@ impl<'p> SiteHandle<'p> {
     /// ```
     #[boxed]
     pub async fn sort_structure(self, request: SortStructure) -> Result<SiteStructureItem> {
-        let Self { caller, at: of, .. } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, of, _) = self.parts();
         let item = request.item.part("item")?;
         let part = item.part.clone();
         let sort =
@@ -82,8 +81,7 @@ impl<'p> SiteSpaceHandle<'p> {
     /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
     #[boxed]
     pub async fn move_beside(self, request: MoveBeside<SiteSpacePointer>) -> Result<SiteSpace> {
-        let Self { caller, at: of, site_space: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, of, id) = self.parts();
         let sort =
             ReorderStructure::new(actor, of, (Part::SiteSpace(id.clone()), None), beside(&request.position)?);
         platform
@@ -100,8 +98,7 @@ impl<'p> SectionHandle<'p> {
     /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
     #[boxed]
     pub async fn move_beside(self, request: MoveBeside<SectionPointer>) -> Result<SiteSection> {
-        let Self { caller, at: of, section: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, of, id) = self.parts();
         let sort =
             ReorderStructure::new(actor, of, (Part::Section(id.clone()), None), beside(&request.position)?);
         platform
@@ -118,8 +115,7 @@ impl<'p> SectionGroupHandle<'p> {
     /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
     #[boxed]
     pub async fn move_beside(self, request: MoveBeside<SectionGroupPointer>) -> Result<SiteSectionGroup> {
-        let Self { caller, at: of, group: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, of, id) = self.parts();
         let sort =
             ReorderStructure::new(actor, of, (Part::Group(id.clone()), None), beside(&request.position)?);
         platform

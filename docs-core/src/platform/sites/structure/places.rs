@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use super::{
     order,
@@ -23,7 +22,7 @@ use crate::{
         },
     },
     store::{
-        Key, Operation, Page, PageRequest, Tx,
+        Page, PageRequest, Tx,
         records::{SectionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
@@ -40,8 +39,7 @@ impl<'p> SiteSpaces<'p> {
     /// is marked.
     #[boxed]
     pub async fn list(self, filter: SiteSpaceFilter, page: &'p PageRequest) -> Result<Page<SiteSpace>> {
-        let Self { caller, at, share_key } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, at, share_key) = self.parts();
         let of = at.opened_with(share_key);
         let (tx, opened) = platform.open_site(actor, of).await?;
         let (outline, default) = (&opened.outline, filter.default);
@@ -77,18 +75,12 @@ impl<'p> SiteSpaces<'p> {
     /// ```
     #[boxed]
     pub async fn create(self, add: AddSiteSpace) -> Result<SiteSpace> {
-        let Self { caller, at: of, .. } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, of, _) = self.parts();
         let done = platform.once(actor, Right::of_site(of), async move {
             let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
             let section = add.section_id.as_ref().map(|id| id.parse().map_err(|_| no_section("sectionId")));
-            let operation = SiteSpaceCreation {
-                on: On::new(actor, of),
-                section: section.transpose()?,
-                space,
-                id: platform.id(),
-            };
-            let id = &operation.id;
+            let (on, section, id) = (On::new(actor, of), section.transpose()?, &platform.id());
+            let operation = site_space_creation(&on, section.as_ref(), &space, id);
             platform
                 .write_and_show(actor, &operation, |done| {
                     Box::pin(platform.place_seen(done.tx, actor, of, id))
@@ -108,12 +100,11 @@ impl<'p> SiteSpaceHandle<'p> {
     /// unknown space.
     #[boxed]
     pub async fn update(self, change: UpdateSiteSpace) -> Result<SiteSpace> {
-        let Self { caller, at: of, site_space: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, of, id) = self.parts();
         let space = change.space_id.as_ref().map(|id| id.parse());
         let space = space.transpose().map_err(|_| Error::invalid("spaceId", "no such space"))?;
-        let update =
-            SiteSpaceUpdate { on: On::new(actor, of), id: id.clone(), space, change, now: platform.now() };
+        let on = On::new(actor, of);
+        let update = site_space_update(&on, id, space.as_ref(), &change, platform.now());
         platform
             .write_and_show(actor, &update, |done| Box::pin(platform.place_seen(done.tx, actor, of, id)))
             .await
@@ -127,14 +118,9 @@ impl<'p> SiteSpaceHandle<'p> {
     /// `Forbidden` unless the actor manages the site.
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
-        let Self { caller, at: of, site_space: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
-        let remove = SiteSpaceDeletion {
-            on: On::new(actor, of),
-            id: id.clone(),
-            job: platform.id(),
-            now: platform.now(),
-        };
+        let (platform, ref actor, of, id) = self.parts();
+        let (on, job, now) = (On::new(actor, of), platform.id(), platform.now());
+        let remove = site_space_deletion(&on, id, &job, now);
         Error::existed(platform.write(actor, &remove).await)
     }
 }
@@ -156,77 +142,61 @@ impl Platform {
     }
 }
 
-struct SiteSpaceCreation {
-    on: On,
-    section: Option<SectionId>,
-    space: SpaceId,
-    id: SiteSpaceId,
-}
-
-#[async_trait]
-impl Operation for SiteSpaceCreation {
-    type Out = ();
-    const NAME: &'static str = "site_space_add";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (site, outline) = self.on.open(tx).await?;
-        let space = manageable(tx, &self.on.actor, &self.on.org, &self.space, "spaceId").await?;
-        check_spaces(&outline)?;
-        let section = match &self.section {
-            None => outline.default_section(),
-            Some(id) => Some(outline.section(id).ok_or_else(|| no_section("sectionId"))?),
-        };
-        let places = outline.places(section.map(|section| &section.id));
-        let place = append(tx, &site, section.map(|section| &section.id), places, &space, &self.id).await?;
-        let section = section.map(|section| &**section);
-        if outline.default_in(place.section.as_ref()).is_none() {
-            set_default(tx, &site, section, Some(&place.id))?;
-        }
-        Ok(())
+#[operation("site_space_add")]
+async fn site_space_creation(
+    tx: &mut Tx,
+    on: &On,
+    section: Option<&SectionId>,
+    space: &SpaceId,
+    id: &SiteSpaceId,
+) -> Result<()> {
+    let (site, outline) = on.open(tx).await?;
+    let space = manageable(tx, &on.actor, &on.org, space, "spaceId").await?;
+    check_spaces(&outline)?;
+    let section = match section {
+        None => outline.default_section(),
+        Some(id) => Some(outline.section(id).ok_or_else(|| no_section("sectionId"))?),
+    };
+    let places = outline.places(section.map(|section| &section.id));
+    let place = append(tx, &site, section.map(|section| &section.id), places, &space, id).await?;
+    let section = section.map(|section| &**section);
+    if outline.default_in(place.section.as_ref()).is_none() {
+        set_default(tx, &site, section, Some(&place.id))?;
     }
+    Ok(())
 }
 
-struct SiteSpaceUpdate {
-    on: On,
-    id: SiteSpaceId,
-    space: Option<SpaceId>,
-    change: UpdateSiteSpace,
+#[operation("site_space_update", taken = |_| Error::conflict("path: is in use by another site space of the section"))]
+async fn site_space_update(
+    tx: &mut Tx,
+    on: &On,
+    id: &SiteSpaceId,
+    space: Option<&SpaceId>,
+    change: &UpdateSiteSpace,
     now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for SiteSpaceUpdate {
-    type Out = ();
-    const NAME: &'static str = "site_space_update";
-
-    fn taken(&self, _key: &Key) -> Error {
-        Error::conflict("path: is in use by another site space of the section")
+) -> Result<()> {
+    let site = on.manage(tx).await?;
+    let old: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(id)).await?;
+    let old = old.filter(|place| place.site == site.id).ok_or_else(missing)?;
+    let change = change.clone();
+    let mut new = SiteSpaceRecord::clone(&old);
+    if let Some(path) = change.path {
+        rename(&mut new.path, &mut new.former_paths, path, now);
     }
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let site = self.on.manage(tx).await?;
-        let old: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&self.id)).await?;
-        let old = old.filter(|place| place.site == site.id).ok_or_else(missing)?;
-        let change = self.change.clone();
-        let mut new = SiteSpaceRecord::clone(&old);
-        if let Some(path) = change.path {
-            rename(&mut new.path, &mut new.former_paths, path, self.now);
+    new.condition = change.condition.apply(new.condition);
+    match space.filter(|space| **space != old.space) {
+        Some(space) => {
+            let space = manageable(tx, &on.actor, &on.org, space, "spaceId").await?;
+            new.space = space.id.clone();
+            new.space_deleted = space.deleted_at.is_some();
         }
-        new.condition = change.condition.apply(new.condition);
-        match self.space.as_ref().filter(|space| **space != old.space) {
-            Some(space) => {
-                let space = manageable(tx, &self.on.actor, &self.on.org, space, "spaceId").await?;
-                new.space = space.id.clone();
-                new.space_deleted = space.deleted_at.is_some();
-            }
-            None if is_shown(tx, &self.on, &old).await? => {}
-            None => return Err(missing()),
-        }
-        if new != *old {
-            tx.put(&*old, new)?;
-        }
-        Ok(())
+        None if is_shown(tx, on, &old).await? => {}
+        None => return Err(missing()),
     }
+    if new != *old {
+        tx.put(&*old, new)?;
+    }
+    Ok(())
 }
 
 /// Returns `true` if the actor has access to the space of a place. Public visibility does not count, and a deleted
@@ -235,27 +205,21 @@ pub(super) async fn is_shown(tx: &Tx, on: &On, place: &SiteSpaceRecord) -> Resul
     Error::existed(access::space(tx, &on.actor, &place.space).await)
 }
 
-struct SiteSpaceDeletion {
-    on: On,
-    id: SiteSpaceId,
-    /// The job for redirects beyond the batch.
-    job: JobId,
+/// Removes a space from a site; `job` removes the redirects beyond the batch.
+#[operation("site_space_delete")]
+async fn site_space_deletion(
+    tx: &mut Tx,
+    on: &On,
+    id: &SiteSpaceId,
+    job: &JobId,
     now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for SiteSpaceDeletion {
-    type Out = ();
-    const NAME: &'static str = "site_space_delete";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let site = self.on.manage(tx).await?;
-        let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&self.id)).await?;
-        let place = place.filter(|place| place.site == site.id).ok_or_else(missing)?;
-        let parts = vec![place.id.to_string()];
-        settings::drop_redirects(tx, &site.id, parts, &self.job, self.now).await?;
-        remove_place(tx, &site, &place).await
-    }
+) -> Result<()> {
+    let site = on.manage(tx).await?;
+    let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(id)).await?;
+    let place = place.filter(|place| place.site == site.id).ok_or_else(missing)?;
+    let parts = vec![place.id.to_string()];
+    settings::drop_redirects(tx, &site.id, parts, job, now).await?;
+    remove_place(tx, &site, &place).await
 }
 
 /// Removes a space from its site. A default passes to its first remaining sibling. The caller removes redirects to it.

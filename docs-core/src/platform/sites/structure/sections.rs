@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 
 use super::{
     order,
@@ -26,7 +26,7 @@ use crate::{
         },
     },
     store::{
-        Key, Operation, Page, PageRequest, Tx,
+        Operation, Page, PageRequest, Tx,
         records::{SectionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
@@ -35,8 +35,7 @@ impl<'p> SiteHandle<'p> {
     /// Reads the structure of a site as far as the actor may see it: sections and groups, or spaces without sections.
     #[boxed]
     pub async fn structure(self) -> Result<SiteStructure> {
-        let Self { caller, at, share_key } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, at, share_key) = self.parts();
         let of = at.opened_with(share_key);
         let (tx, opened) = platform.open_site(actor, of).await?;
         let outline = &opened.outline;
@@ -49,8 +48,7 @@ impl<'p> Sections<'p> {
     /// Lists the sections of a site, in groups and outside, in the site's order.
     #[boxed]
     pub async fn list(self, page: &'p PageRequest) -> Result<Page<SiteSection>> {
-        let Self { caller, at, share_key } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, at, share_key) = self.parts();
         let of = at.opened_with(share_key);
         let (tx, opened) = platform.open_site(actor, of).await?;
         let outline = &opened.outline;
@@ -91,8 +89,7 @@ impl<'p> Sections<'p> {
     /// ```
     #[boxed]
     pub async fn create(self, add: AddSection) -> Result<SiteSection> {
-        let Self { caller, at: of, .. } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
+        let (platform, ref actor, of, _) = self.parts();
         let done = platform.once(actor, Right::of_site(of), async move {
             let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
             let operation = SectionCreation {
@@ -124,9 +121,9 @@ impl<'p> SectionHandle<'p> {
     /// default that is not in the section.
     #[boxed]
     pub async fn update(self, change: UpdateSection) -> Result<SiteSection> {
-        let Self { caller, at: of, section: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
-        let update = SectionUpdate { on: On::new(actor, of), id: id.clone(), change, now: platform.now() };
+        let (platform, ref actor, of, id) = self.parts();
+        let on = On::new(actor, of);
+        let update = section_update(&on, id, &change, platform.now());
         platform
             .write_and_show(actor, &update, |done| Box::pin(platform.section_seen(done.tx, actor, of, id)))
             .await
@@ -143,14 +140,9 @@ impl<'p> SectionHandle<'p> {
     /// `Forbidden` unless the actor manages the site.
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
-        let Self { caller, at: of, section: id } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
-        let delete = SectionDeletion {
-            on: On::new(actor, of),
-            id: id.clone(),
-            job: platform.id(),
-            now: platform.now(),
-        };
+        let (platform, ref actor, of, id) = self.parts();
+        let (on, job, now) = (On::new(actor, of), platform.id(), platform.now());
+        let delete = section_deletion(&on, id, &job, now);
         Error::existed(platform.write(actor, &delete).await)
     }
 }
@@ -273,82 +265,60 @@ impl SectionCreation {
     }
 }
 
-struct SectionUpdate {
-    on: On,
-    id: SectionId,
-    change: UpdateSection,
+#[operation("site_section_update", taken = |_| Error::conflict("path: is in use by another section of the site"))]
+async fn section_update(
+    tx: &mut Tx,
+    on: &On,
+    id: &SectionId,
+    change: &UpdateSection,
     now: Timestamp,
+) -> Result<()> {
+    let site = on.manage(tx).await?;
+    let old: Option<Arc<SectionRecord>> = tx.get(&SectionRecord::at(id)).await?;
+    let old = old.filter(|section| section.site == site.id).ok_or_else(missing)?;
+    let change = change.clone();
+    let mut new = SectionRecord::clone(&old);
+    new.title = change.title.unwrap_or(new.title);
+    if let Some(path) = change.path {
+        rename(&mut new.path, &mut new.former_paths, path, now);
+    }
+    new.condition = change.condition.apply(new.condition);
+    new.icon = change.icon.apply(new.icon);
+    new.description = change.description.apply(new.description);
+    if let Some(wanted) = change.default_site_space {
+        let default = parse_place("defaultSiteSpace", &wanted)?;
+        let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&default)).await?;
+        if place.is_none_or(|place| place.section.as_ref() != Some(id)) {
+            return Err(Error::invalid("defaultSiteSpace", "the section has no such site space"));
+        }
+        new.default_site_space = Some(default);
+    }
+    if new != *old {
+        tx.put(&*old, new)?;
+    }
+    Ok(())
 }
 
-#[async_trait]
-impl Operation for SectionUpdate {
-    type Out = ();
-    const NAME: &'static str = "site_section_update";
-
-    fn taken(&self, _key: &Key) -> Error {
-        Error::conflict("path: is in use by another section of the site")
+/// Deletes a section; `job` removes the redirects beyond the batch.
+#[operation("site_section_delete")]
+async fn section_deletion(tx: &mut Tx, on: &On, id: &SectionId, job: &JobId, now: Timestamp) -> Result<()> {
+    let (site, outline) = on.open(tx).await?;
+    let section = outline.section(id).ok_or_else(missing)?;
+    let places = outline.places(Some(id)).iter().map(|place| place.id.to_string());
+    let parts = places.chain([id.to_string()]).collect();
+    settings::drop_redirects(tx, &site.id, parts, job, now).await?;
+    for place in outline.places(Some(id)) {
+        tx.delete(&**place);
+        settings::drop_override(tx, &site.id, &place.id).await?;
     }
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let site = self.on.manage(tx).await?;
-        let old: Option<Arc<SectionRecord>> = tx.get(&SectionRecord::at(&self.id)).await?;
-        let old = old.filter(|section| section.site == site.id).ok_or_else(missing)?;
-        let change = self.change.clone();
-        let mut new = SectionRecord::clone(&old);
-        new.title = change.title.unwrap_or(new.title);
-        if let Some(path) = change.path {
-            rename(&mut new.path, &mut new.former_paths, path, self.now);
-        }
-        new.condition = change.condition.apply(new.condition);
-        new.icon = change.icon.apply(new.icon);
-        new.description = change.description.apply(new.description);
-        if let Some(wanted) = change.default_site_space {
-            let id = parse_place("defaultSiteSpace", &wanted)?;
-            let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&id)).await?;
-            if place.is_none_or(|place| place.section.as_ref() != Some(&self.id)) {
-                return Err(Error::invalid("defaultSiteSpace", "the section has no such site space"));
-            }
-            new.default_site_space = Some(id);
-        }
-        if new != *old {
-            tx.put(&*old, new)?;
-        }
-        Ok(())
+    tx.delete(&**section);
+    if outline.is_default_section(section) {
+        let remain = outline.sections();
+        let first = remain.into_iter().find(|other| other.id != *id);
+        let default_section = first.map(|first| first.id.clone());
+        tx.put(&*site, SiteRecord { default_section, ..SiteRecord::clone(&site) })?;
     }
-}
-
-struct SectionDeletion {
-    on: On,
-    id: SectionId,
-    /// The job for redirects beyond the batch.
-    job: JobId,
-    now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for SectionDeletion {
-    type Out = ();
-    const NAME: &'static str = "site_section_delete";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (site, outline) = self.on.open(tx).await?;
-        let section = outline.section(&self.id).ok_or_else(missing)?;
-        let places = outline.places(Some(&self.id)).iter().map(|place| place.id.to_string());
-        let parts = places.chain([self.id.to_string()]).collect();
-        settings::drop_redirects(tx, &site.id, parts, &self.job, self.now).await?;
-        for place in outline.places(Some(&self.id)) {
-            tx.delete(&**place);
-            settings::drop_override(tx, &site.id, &place.id).await?;
-        }
-        tx.delete(&**section);
-        if outline.is_default_section(section) {
-            let remain = outline.sections();
-            let first = remain.into_iter().find(|other| other.id != self.id);
-            let default_section = first.map(|first| first.id.clone());
-            tx.put(&*site, SiteRecord { default_section, ..SiteRecord::clone(&site) })?;
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 pub(super) fn missing() -> Error {

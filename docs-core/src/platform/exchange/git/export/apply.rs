@@ -1,6 +1,7 @@
 //! Recording an export atomically: the commit, the Git locations of the files, and the end of the job.
 
 use async_trait::async_trait;
+use docs_macros::operation;
 
 use crate::{
     Result,
@@ -63,33 +64,25 @@ impl StoreExport {
     }
 }
 
-/// Records that the commit that a space is in sync with has the current content of the space.
-pub(super) struct StoreInStep {
-    pub(super) payload: ExportPayload,
-    /// The live revision that was compared.
-    pub(super) head: RevisionId,
-    pub(super) finished: jobs::FinishJob,
-}
-
-#[async_trait]
-impl Operation for StoreInStep {
-    type Out = ();
-    const NAME: &'static str = "git_in_step";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let proof = self.payload.proof(tx).await?;
-        if !jobs::finish(tx, &self.finished).await? {
-            return Ok(());
-        }
-        let old = proof.space();
-        // Later changes have their own job.
-        let same = old.git.as_ref().filter(|_| old.head == self.head);
-        let Some(git) = same.filter(|_| self.payload.is_stale(old, self.finished.job.lane_at).is_none())
-        else {
-            return Ok(());
-        };
-        let git = Some(GitState { revision: Some(self.head.clone()), ..git.clone() });
-        tx.put(&**old, SpaceRecord { git, ..SpaceRecord::clone(old) })?;
-        Ok(())
+/// Records that the commit that a space is in sync with has the content of the live revision `head`.
+#[operation("git_in_step")]
+pub(super) async fn store_in_step(
+    tx: &mut Tx,
+    payload: &ExportPayload,
+    head: &RevisionId,
+    finished: &jobs::FinishJob,
+) -> Result<()> {
+    let proof = payload.proof(tx).await?;
+    if !jobs::finish(tx, finished).await? {
+        return Ok(());
     }
+    let old = proof.space();
+    // Later changes have their own job.
+    let same = old.git.as_ref().filter(|_| old.head == *head);
+    let Some(git) = same.filter(|_| payload.is_stale(old, finished.job.lane_at).is_none()) else {
+        return Ok(());
+    };
+    let git = Some(GitState { revision: Some(head.clone()), ..git.clone() });
+    tx.put(&**old, SpaceRecord { git, ..SpaceRecord::clone(old) })?;
+    Ok(())
 }

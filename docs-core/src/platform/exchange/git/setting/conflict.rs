@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
+use docs_macros::operation;
 
 use super::unite::{Syncing, Theirs, put_conflict, subject};
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
     },
     policy::SpaceAction,
     store::{
-        Operation, Tx,
+        Tx,
         jobs::{self, JobOutcome},
         records::{
             ChangeRequestRecord, GitSyncConflict, GitSyncState, RevisionKind, RevisionRecord, SpaceRecord,
@@ -50,7 +50,7 @@ impl Platform {
         if let Some(request) = request.filter(|request| is_open(&space, conflict, request)) {
             return Ok((space, Standing::Open(request)));
         }
-        self.write(&Actor::Platform, &SettleConflict { space: space.id.clone() }).await?;
+        self.write(&Actor::Platform, &settle_conflict(&space.id)).await?;
         let settled: Option<Arc<SpaceRecord>> = self.read().await?.get(&SpaceRecord::at(&space.id)).await?;
         Ok((settled.ok_or_else(|| Error::not_found("space"))?, Standing::Free))
     }
@@ -109,15 +109,9 @@ impl Platform {
             ..theirs
         };
         self.require_stored(storing)?;
-        let operation = RenewConflict {
-            live: space.head.clone(),
-            since: conflict.since.clone(),
-            request: Arc::clone(request),
-            head: (!is_same).then_some(head),
-            theirs,
-            finished: run.finish(self, JobOutcome { result: Some(result), object: None }),
-            payload: at.payload,
-        };
+        let (head, since) = ((!is_same).then_some(&head), conflict.since.as_ref());
+        let finished = run.finish(self, JobOutcome { result: Some(result), object: None });
+        let operation = renew_conflict(&at.payload, &space.head, since, request, &theirs, head, &finished);
         let outcome = self.write(&Actor::Platform, &operation).await?;
         Ok(self.attempt(outcome, run))
     }
@@ -137,88 +131,70 @@ fn is_of(space: &SpaceRecord, conflict: &GitSyncConflict) -> bool {
 }
 
 /// Removes the resolved conflict of a space.
-struct SettleConflict {
-    space: SpaceId,
+#[operation("git_conflict_settled")]
+async fn settle_conflict(tx: &mut Tx, space: &SpaceId) -> Result<()> {
+    let proof = access::space(tx, &Actor::Platform, space).await?.require(SpaceAction::Manage)?;
+    let old = proof.space();
+    let Some(sync) = &old.git_sync else { return Ok(()) };
+    let Some(conflict) = &sync.conflict else { return Ok(()) };
+    let request: Option<Arc<ChangeRequestRecord>> =
+        tx.get(&ChangeRequestRecord::at(&conflict.request)).await?;
+    let git = match request {
+        Some(request) if is_open(old, conflict, &request) => return Ok(()),
+        Some(_) if is_of(old, conflict) => Some(conflict.then.clone()),
+        _ => old.git.clone(),
+    };
+    let sync = GitSyncState { conflict: None, ..GitSyncState::clone(sync) };
+    let new = SpaceRecord { git, git_sync: Some(Box::new(sync)), ..SpaceRecord::clone(old) };
+    tx.put(&**old, new)?;
+    Ok(())
 }
 
-#[async_trait]
-impl Operation for SettleConflict {
-    type Out = ();
-    const NAME: &'static str = "git_conflict_settled";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let proof = access::space(tx, &Actor::Platform, &self.space).await?.require(SpaceAction::Manage)?;
-        let old = proof.space();
-        let Some(sync) = &old.git_sync else { return Ok(()) };
-        let Some(conflict) = &sync.conflict else { return Ok(()) };
-        let request: Option<Arc<ChangeRequestRecord>> =
-            tx.get(&ChangeRequestRecord::at(&conflict.request)).await?;
-        let git = match request {
-            Some(request) if is_open(old, conflict, &request) => return Ok(()),
-            Some(_) if is_of(old, conflict) => Some(conflict.then.clone()),
-            _ => old.git.clone(),
-        };
-        let sync = GitSyncState { conflict: None, ..GitSyncState::clone(sync) };
-        let new = SpaceRecord { git, git_sync: Some(Box::new(sync)), ..SpaceRecord::clone(old) };
-        tx.put(&**old, new)?;
-        Ok(())
+/// Records a later commit in a change request, which must be unchanged since `request` was read. `head` is the new head
+/// of the change request, if its content differs from the commit.
+#[operation("git_conflict_renewed")]
+async fn renew_conflict(
+    tx: &mut Tx,
+    payload: &ImportPayload,
+    live: &RevisionId,
+    since: Option<&RevisionId>,
+    request: &ChangeRequestRecord,
+    theirs: &Theirs,
+    head: Option<&RevisionRecord>,
+    finished: &jobs::FinishJob,
+) -> Result<CommitOutcome> {
+    let found: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::at(&request.id)).await?;
+    let Some(old) = found.filter(|old| old.head == request.head && is_living(old.status)) else {
+        return Ok(CommitOutcome::Changed);
+    };
+    let proof = match payload.begin(tx, Some(live), finished).await? {
+        Ok(proof) => proof,
+        Err(outcome) => return Ok(outcome),
+    };
+    let Theirs { revision, git } = theirs;
+    tx.create(revision.clone());
+    if let Some(head) = head {
+        tx.create(head.clone());
     }
-}
-
-/// Records a later commit in a change request.
-struct RenewConflict {
-    payload: ImportPayload,
-    live: RevisionId,
-    since: Option<RevisionId>,
-    /// The change request when it was read.
-    request: Arc<ChangeRequestRecord>,
-    theirs: Theirs,
-    /// The new head of the change request, if its content differs from the commit.
-    head: Option<RevisionRecord>,
-    finished: jobs::FinishJob,
-}
-
-#[async_trait]
-impl Operation for RenewConflict {
-    type Out = CommitOutcome;
-    const NAME: &'static str = "git_conflict_renewed";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<CommitOutcome> {
-        let found: Option<Arc<ChangeRequestRecord>> =
-            tx.get(&ChangeRequestRecord::at(&self.request.id)).await?;
-        let Some(old) = found.filter(|old| old.head == self.request.head && is_living(old.status)) else {
-            return Ok(CommitOutcome::Changed);
-        };
-        let proof = match self.payload.begin(tx, Some(&self.live), &self.finished).await? {
-            Ok(proof) => proof,
-            Err(outcome) => return Ok(outcome),
-        };
-        let Theirs { revision, git } = &self.theirs;
-        tx.create(revision.clone());
-        let head = self.head.as_ref().unwrap_or(revision);
-        if let Some(head) = &self.head {
-            tx.create(head.clone());
-        }
-        let earlier: Option<Arc<RevisionRecord>> = match revision.parents.first() {
-            Some(earlier) => tx.get(&RevisionRecord::at(&old.space, earlier)).await?,
-            None => None,
-        };
-        // A subject that a user has set is kept.
-        let is_ours = earlier.is_some_and(|earlier| old.subject == subject(earlier.git.as_ref()));
-        let subject = if is_ours { subject(revision.git.as_ref()) } else { old.subject.clone() };
-        let mut new = ChangeRequestRecord {
-            head: head.id.clone(),
-            root: head.root,
-            subject,
-            updated_at: revision.created_at.later_than(old.updated_at),
-            ..ChangeRequestRecord::clone(&old)
-        };
-        new.contribute(&revision.by, revision.created_at);
-        feed_head(tx, &old);
-        tx.put(&*old, new)?;
-        let conflict =
-            GitSyncConflict { request: old.id.clone(), since: self.since.clone(), then: git.clone() };
-        put_conflict(tx, proof.space(), conflict)?;
-        Ok(CommitOutcome::Done)
-    }
+    let head = head.unwrap_or(revision);
+    let earlier: Option<Arc<RevisionRecord>> = match revision.parents.first() {
+        Some(earlier) => tx.get(&RevisionRecord::at(&old.space, earlier)).await?,
+        None => None,
+    };
+    // A subject that a user has set is kept.
+    let is_ours = earlier.is_some_and(|earlier| old.subject == subject(earlier.git.as_ref()));
+    let subject = if is_ours { subject(revision.git.as_ref()) } else { old.subject.clone() };
+    let mut new = ChangeRequestRecord {
+        head: head.id.clone(),
+        root: head.root,
+        subject,
+        updated_at: revision.created_at.later_than(old.updated_at),
+        ..ChangeRequestRecord::clone(&old)
+    };
+    new.contribute(&revision.by, revision.created_at);
+    feed_head(tx, &old);
+    tx.put(&*old, new)?;
+    let conflict = GitSyncConflict { request: old.id.clone(), since: since.cloned(), then: git.clone() };
+    put_conflict(tx, proof.space(), conflict)?;
+    Ok(CommitOutcome::Done)
 }

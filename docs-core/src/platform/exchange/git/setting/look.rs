@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
+use docs_macros::operation;
 
 use super::job::import_payload;
 use crate::{
@@ -16,7 +17,7 @@ use crate::{
         library::follow::git::{RepositoryLook, SAME, Wake, enqueue, schedule},
     },
     store::{
-        Operation, Tx,
+        Tx,
         jobs::{self, FinishJob, JobOutcome},
         records::{JobRecord, SpaceRecord},
     },
@@ -31,11 +32,11 @@ impl Job for RepositoryLook {
         let space = space.filter(|space| self.is_of(space) && space.deleted_at.is_none());
         let Some(space) = space else { return Ok(Effect::Done) };
         // The next check is scheduled first, so that the failure of this one does not end the schedule.
-        platform.upkeep(&NextLook { look: self.clone(), now: platform.now() }).await?;
+        platform.upkeep(&next_look(&self, platform.now())).await?;
         let wants = platform.wants_sync(&space, run).await?;
         let finished = run.finish(platform, JobOutcome::default());
         let job = wants.then(|| platform.id());
-        platform.upkeep(&StoreLook { look: self, job, finished }).await?;
+        platform.upkeep(&store_look(&self, job.as_ref(), &finished)).await?;
         Ok(Effect::Finished)
     }
 }
@@ -86,50 +87,33 @@ fn rests(failed: &[Arc<JobRecord>], interval: GitSyncInterval, now: Timestamp) -
 }
 
 /// Schedules the next check.
-struct NextLook {
-    look: RepositoryLook,
-    now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for NextLook {
-    type Out = ();
-    const NAME: &'static str = "git_look_next";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.look.space)).await?;
-        match space.filter(|space| self.look.is_of(space)) {
-            Some(space) => schedule(tx, &space, self.now).await,
-            None => Ok(()),
-        }
+#[operation("git_look_next")]
+async fn next_look(tx: &mut Tx, look: &RepositoryLook, now: Timestamp) -> Result<()> {
+    let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&look.space)).await?;
+    match space.filter(|space| look.is_of(space)) {
+        Some(space) => schedule(tx, &space, now).await,
+        None => Ok(()),
     }
 }
 
-/// Records the result of a check.
-struct StoreLook {
-    look: RepositoryLook,
-    /// The id of the synchronization job to enqueue.
-    job: Option<JobId>,
-    finished: FinishJob,
-}
-
-#[async_trait]
-impl Operation for StoreLook {
-    type Out = ();
-    const NAME: &'static str = "git_look";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        if !jobs::finish(tx, &self.finished).await? {
-            return Ok(());
-        }
-        // Finished checks are numerous and never listed, so they are deleted.
-        tx.delete_all::<JobRecord>(&[JobRecord::at(&self.finished.job.id)]).await?;
-        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.look.space)).await?;
-        let Some(space) = space.filter(|space| self.look.is_of(space)) else { return Ok(()) };
-        let now = self.finished.now;
-        if let Some(job) = self.job.as_ref().filter(|_| space.deleted_at.is_none()) {
-            enqueue(tx, &space, Wake { job: job.clone(), by: None, now, urgency: Urgency::Follows }).await?;
-        }
-        Ok(())
+/// Records the result of a check, and enqueues the synchronization `job`.
+#[operation("git_look")]
+async fn store_look(
+    tx: &mut Tx,
+    look: &RepositoryLook,
+    job: Option<&JobId>,
+    finished: &FinishJob,
+) -> Result<()> {
+    if !jobs::finish(tx, finished).await? {
+        return Ok(());
     }
+    // Finished checks are numerous and never listed, so they are deleted.
+    tx.delete_all::<JobRecord>(&[JobRecord::at(&finished.job.id)]).await?;
+    let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&look.space)).await?;
+    let Some(space) = space.filter(|space| look.is_of(space)) else { return Ok(()) };
+    let now = finished.now;
+    if let Some(job) = job.filter(|_| space.deleted_at.is_none()) {
+        enqueue(tx, &space, Wake { job: job.clone(), by: None, now, urgency: Urgency::Follows }).await?;
+    }
+    Ok(())
 }

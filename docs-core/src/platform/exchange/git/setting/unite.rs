@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docs_macros::operation;
 
 use crate::{
     Error, Result,
@@ -136,15 +137,8 @@ impl Platform {
             )
         };
         let finished = run.finish(self, JobOutcome { result: Some(result), object: None });
-        let operation = StoreUnited {
-            head: space.head.clone(),
-            ours: space.root,
-            payload: at.payload,
-            theirs,
-            live,
-            job: self.id(),
-            finished,
-        };
+        let (head, job) = (&space.head, self.id());
+        let operation = store_united(&at.payload, head, space.root, &theirs, &live, &job, &finished);
         let outcome = self.write(&Actor::Platform, &operation).await?;
         Ok(self.attempt(outcome, run))
     }
@@ -182,47 +176,40 @@ async fn common(platform: &Platform, at: &Syncing<'_>) -> Result<Option<Arc<Revi
     }
 }
 
-/// Records the merge of a commit with the content of a space.
-struct StoreUnited {
-    payload: ImportPayload,
-    /// The live revision that was merged; `ours` is its content.
-    head: RevisionId,
+/// Records the merge of a commit with the live revision `head`, whose content is `ours`. `job` exports the changes of
+/// the space.
+#[operation("git_united")]
+async fn store_united(
+    tx: &mut Tx,
+    payload: &ImportPayload,
+    head: &RevisionId,
     ours: Hash,
-    theirs: Theirs,
-    live: RevisionRecord,
-    /// The id of the job that exports the changes of the space.
-    job: JobId,
-    finished: jobs::FinishJob,
-}
-
-#[async_trait]
-impl Operation for StoreUnited {
-    type Out = CommitOutcome;
-    const NAME: &'static str = "git_united";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<CommitOutcome> {
-        let proof = match self.payload.begin(tx, Some(&self.head), &self.finished).await? {
-            Ok(proof) => proof,
-            Err(outcome) => return Ok(outcome),
-        };
-        let Theirs { revision, git } = &self.theirs;
-        if self.live.root == revision.root {
-            let live = RevisionRecord { parents: vec![self.head.clone()], ..revision.clone() };
-            move_head_in_sync(tx, &proof, live, GitSyncDirection::Import, git.clone()).await?;
-            return Ok(CommitOutcome::Done);
-        }
-        tx.create(revision.clone());
-        if self.live.root != self.ours {
-            move_head_in_sync(tx, &proof, self.live.clone(), GitSyncDirection::Import, git.clone()).await?;
-            return Ok(CommitOutcome::Done);
-        }
-        let now = revision.created_at;
-        let new = in_sync(proof.space(), GitSyncDirection::Import, git.clone(), now);
-        let space = tx.put(&**proof.space(), new)?;
-        let wake = Wake { job: self.job.clone(), by: None, now, urgency: Urgency::Follows };
-        enqueue(tx, &space, wake).await?;
-        Ok(CommitOutcome::Done)
+    theirs: &Theirs,
+    live: &RevisionRecord,
+    job: &JobId,
+    finished: &jobs::FinishJob,
+) -> Result<CommitOutcome> {
+    let proof = match payload.begin(tx, Some(head), finished).await? {
+        Ok(proof) => proof,
+        Err(outcome) => return Ok(outcome),
+    };
+    let Theirs { revision, git } = theirs;
+    if live.root == revision.root {
+        let live = RevisionRecord { parents: vec![head.clone()], ..revision.clone() };
+        move_head_in_sync(tx, &proof, live, GitSyncDirection::Import, git.clone()).await?;
+        return Ok(CommitOutcome::Done);
     }
+    tx.create(revision.clone());
+    if live.root != ours {
+        move_head_in_sync(tx, &proof, live.clone(), GitSyncDirection::Import, git.clone()).await?;
+        return Ok(CommitOutcome::Done);
+    }
+    let now = revision.created_at;
+    let new = in_sync(proof.space(), GitSyncDirection::Import, git.clone(), now);
+    let space = tx.put(&**proof.space(), new)?;
+    let wake = Wake { job: job.clone(), by: None, now, urgency: Urgency::Follows };
+    enqueue(tx, &space, wake).await?;
+    Ok(CommitOutcome::Done)
 }
 
 /// Records a change request with the content of a commit, for users to resolve the conflicts.

@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use data_encoding::HEXLOWER_PERMISSIVE;
-use docs_macros::boxed;
+use docs_macros::{boxed, operation};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
@@ -19,7 +18,7 @@ use crate::{
         kernel::platform::Platform,
         library::follow::git::{Wake, enqueue},
     },
-    store::{Operation, Tx, records::SpaceRecord},
+    store::{Tx, records::SpaceRecord},
 };
 
 /// Maximum size of a delivery in bytes, as sent by the largest host.
@@ -170,10 +169,12 @@ impl<'p> GitWebhook<'p> {
         // An authenticated push with an unknown body still starts a synchronization.
         let push = self.push.end();
         let (job, now) = (self.platform.id(), self.platform.now());
-        self.platform.upkeep(&TakePush { space, push, job, now }).await.map(|is_enqueued| match is_enqueued {
-            true => GitWebhookAnswer::Enqueued,
-            false => GitWebhookAnswer::Nothing,
-        })
+        self.platform.upkeep(&take_push(&space, &push, &job, now)).await.map(
+            |is_enqueued| match is_enqueued {
+                true => GitWebhookAnswer::Enqueued,
+                false => GitWebhookAnswer::Nothing,
+            },
+        )
     }
 }
 
@@ -208,33 +209,21 @@ fn mac(key: &str) -> Hmac<Sha256> {
 }
 
 /// Enqueues the job for a push; `Out` is `false` if it needs no synchronization.
-struct TakePush {
-    space: SpaceId,
-    push: Push,
-    job: JobId,
-    now: Timestamp,
-}
-
-#[async_trait]
-impl Operation for TakePush {
-    type Out = bool;
-    const NAME: &'static str = "git_push_taken";
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.space)).await?;
-        let Some(space) = space.filter(|space| space.deleted_at.is_none()) else { return Ok(false) };
-        let Some(sync) = &space.git_sync else { return Ok(false) };
-        let is_other = self.push.reference.as_ref().is_some_and(|it| **it != *sync.setting.reference);
-        let is_known = self.push.after.as_ref().is_some_and(|oid| {
-            oid == NO_COMMIT || space.git.as_ref().is_some_and(|git| git.is_of(oid, &sync.source()))
-        });
-        if !sync.setting.direction.imports() || is_other || is_known {
-            return Ok(false);
-        }
-        let wake = Wake { job: self.job.clone(), by: None, now: self.now, urgency: Urgency::Follows };
-        enqueue(tx, &space, wake).await?;
-        Ok(true)
+#[operation("git_push_taken")]
+async fn take_push(tx: &mut Tx, space: &SpaceId, push: &Push, job: &JobId, now: Timestamp) -> Result<bool> {
+    let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
+    let Some(space) = space.filter(|space| space.deleted_at.is_none()) else { return Ok(false) };
+    let Some(sync) = &space.git_sync else { return Ok(false) };
+    let is_other = push.reference.as_ref().is_some_and(|it| **it != *sync.setting.reference);
+    let is_known = push.after.as_ref().is_some_and(|oid| {
+        oid == NO_COMMIT || space.git.as_ref().is_some_and(|git| git.is_of(oid, &sync.source()))
+    });
+    if !sync.setting.direction.imports() || is_other || is_known {
+        return Ok(false);
     }
+    let wake = Wake { job: job.clone(), by: None, now, urgency: Urgency::Follows };
+    enqueue(tx, &space, wake).await?;
+    Ok(true)
 }
 
 mod push;
